@@ -87,7 +87,7 @@ def test_the_headline_tells_the_order_that_intervals_show() -> None:
     )
     assert told(FAST, CLOSE, SHORT, SLOW) == [
         "fast has more goodput than short and slow: V.",
-        "The next, short, has 9.70 ± 0.25 Mbit/s, 4.0 ± 2.5 % less.",
+        "Closest behind is short: 9.70 ± 0.25 Mbit/s, 4.0 ± 2.5 % less.",
         f"No difference {unshown}",
     ]
     assert told(FAST, CLOSE) == [
@@ -195,6 +195,39 @@ def test_many_flows_are_told_apart_within_a_seed() -> None:
     assert of_run(result([outcome([flow(name, 2) for name in "abcd"])])) == [
         "4 flows get 8 Mbit/s together, 2 Mbit/s each."
     ]
+
+
+def test_transfers_are_told_by_group() -> None:
+    made_of = outcome([flow("a", 1)])
+    made_of["groups"] = [
+        {"name": name, "cc": "cubic", "completion_p50_ms": 60.0, "completion_p95_ms": 90.0}
+        for name in ("web", "mail")
+    ]
+    assert of_run(result([made_of]))[1] == (
+        "Half of the web transfers finish within 60 ms, 95 % of them within 90 ms. "
+        "Half of the mail transfers finish within 60 ms, 95 % of them within 90 ms."
+    )
+
+
+@pytest.mark.parametrize(
+    ("best", "told"),
+    [
+        ("utilisation", "a has the highest utilisation: "),
+        ("Jain", "a has the highest Jain index: "),
+        ("retrans", "b has the lowest retransmission count: "),
+        ("queue delay", "b has the least queue delay: "),
+    ],
+)
+def test_each_total_has_a_noun(best: str, told: str) -> None:
+    wanted = goal(best, [])
+    rows = {"a": 0.9, "b": 0.5}
+    candidates = [
+        Candidate(name, {seed: {wanted.best: value + seed / 100} for seed in range(3)})
+        for name, value in rows.items()
+    ]
+    choice = Choice(wanted, candidates)
+    assert choice.best is not None
+    assert next(iter(headline(choice, choice.best, "", "V"))).startswith(told)
 
 
 def test_an_interrupted_study_says_so_first() -> None:

@@ -12,7 +12,7 @@ from cwndlab.output.answers.words import (
     labels,
     listed,
     noun,
-    separator,
+    subject,
     superlative,
     value_of,
 )
@@ -48,7 +48,7 @@ def headline(choice: Choice, best: Candidate, among: str, values: str) -> Iterat
         yield from _near(choice, best, among)
         if choice.as_good:
             names = both(best, choice.as_good)
-            what = "" if choice.near else f" in {total}"
+            what = "" if choice.near else f" in {subject(choice.goal.best)}"
             where = "" if choice.near else among
             yield f"No difference{what} is shown between {names}{where}: {_why(choice)}."
         # Those within 1 % were told with their values, but not with those that are limited.
@@ -71,8 +71,9 @@ def _next(choice: Choice, best: Candidate) -> str:
     """Say what the best of those behind has, and how much that is from the best."""
     key, following = choice.goal.best, choice.behind[0]
     share = best.share_less(following, key)
-    subject = following.label if len(choice.behind) == 1 else f"The next, {following.label},"
-    has = f"{subject} has {value_of(following, key)}"
+    is_only = len(choice.behind) == 1
+    which = f"{following.label} has" if is_only else f"Closest behind is {following.label}:"
+    has = f"{which} {value_of(following, key)}"
     if share.mean is None:
         return f"{has}."
     sign, less = (1, "less") if choice.goal.more_is_better else (-1, "more")
@@ -89,7 +90,7 @@ def _near(choice: Choice, best: Candidate, among: str) -> Iterator[str]:
         names = f"{listed(labels(choice.near))} {'is' if len(choice.near) == 1 else 'are'}"
         yield f"{names} {WITHIN} of {best.label}: {_spread(choice.near, key)}."
     else:
-        yield f"{both(best, choice.near)} are {WITHIN} in {noun(key)}{among}: {_spread(group, key)}."
+        yield f"{both(best, choice.near)} are {WITHIN} in {subject(key)}{among}: {_spread(group, key)}."
     if choice.near_delays is not None:
         yield f"Queue delay tells them apart: {_delays(group, choice.near_delays)}."
 
@@ -103,19 +104,23 @@ def _spread(group: Sequence[Candidate], key: str) -> str:
     if least == most:
         return f"{most} each"
     bare = {each.label: value_of(each, key).removesuffix(titled(key).unit).rstrip() for each in group}
-    if len(group) > MOST_NAMED:
+    if not _has_room(group):
         return f"from {bare[ordered[0].label]} to {most}"
-    told = separator(labels(group)).join(f"{label} {value}" for label, value in bare.items())
+    told = ", ".join(f"{label} {value}" for label, value in bare.items())
     return f"{told} {titled(key).unit}".rstrip()
 
 
 def _delays(group: Sequence[Candidate], ends: tuple[Candidate, Candidate]) -> str:
     """Return the queueing delay of each, shortest first, or the shortest and the longest of many."""
-    if len(group) > MOST_NAMED:
+    if not _has_room(group):
         return "from " + " to ".join(f"{value_of(each, COST)} ({each.label})" for each in ends)
     ordered = sorted(group, key=lambda each: each.mean(COST) or 0.0)
-    told = [f"{value_of(each, COST)} with {each.label}" for each in ordered]
-    return separator(labels(group)).join(told)
+    return ", ".join(f"{value_of(each, COST)} with {each.label}" for each in ordered)
+
+
+def _has_room(group: Sequence[Candidate]) -> bool:
+    """Whether a sentence can give a value for each: they are few, and their names have no commas."""
+    return len(group) <= MOST_NAMED and not any(", " in each.label for each in group)
 
 
 def _why(choice: Choice) -> str:

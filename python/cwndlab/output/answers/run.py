@@ -66,12 +66,12 @@ def _groups(groups: list[Component]) -> str | None:
     if not known or len(known) > MOST_NAMED:
         return None
     parts = [
-        f"half of {group.name} is done within {with_interval(group.measures['completion_p50_ms'])} ms, "
-        f"95 % within {with_interval(group.measures['completion_p95_ms'])} ms"
+        f"Half of the {group.name} transfers finish within "
+        f"{with_interval(group.measures['completion_p50_ms'])} ms, 95 % of them within "
+        f"{with_interval(group.measures['completion_p95_ms'])} ms."
         for group in known
     ]
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    return " ".join(parts)
 
 
 def _busiest(links: list[Component]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
-from cwndlab.output.tables.columns import titled
+from cwndlab.output.answers.words import either, subject
 from cwndlab.statistics.numbers import with_interval
 
 if TYPE_CHECKING:
@@ -26,21 +26,22 @@ def of_sensitivity(sweep: Sweep) -> Iterator[str]:
         return
     if not found:
         return
-    title = titled(sweep.wanted.sensitivity or "").title
+    total = subject(sweep.wanted.sensitivity or "")
     most, *others = sorted(found, key=lambda each: each.total.mean or 0.0, reverse=True)
-    alone, total = (with_interval(share.scaled(100)) for share in (most.alone, most.total))
-    shares = f"{alone} % of its variance alone, {total} % with other keys"
     rivals = [each.key for each in others if _ends(each)[1] >= _ends(most)[0]]
     if rivals:
-        names = " and ".join([most.key, *rivals])
-        yield f"Which of {names} matters most for {title} is not shown: their intervals overlap."
-        yield f"{most.key} has {shares}."
+        names = either([most.key, *rivals])
+        yield f"It is not shown whether {names} matters most for {total}: their intervals overlap."
     else:
-        yield f"{most.key} matters most for {title}: {shares}."
+        yield f"{most.key} matters most for {total}."
+    alone, together = (with_interval(share.scaled(100)) for share in (most.alone, most.total))
+    yield f"{most.key} explains {alone} % of the variance of {total} alone, {together} % with other keys."
     hardly = [each.key for each in found if _ends(each)[1] < HARDLY]
     if hardly:
         verb = "matters" if len(hardly) == 1 else "matter"
-        yield f"{', '.join(hardly)} hardly {verb}: less than {100 * HARDLY:.0f} %, with other keys."
+        each = "" if len(hardly) == 1 else " each"
+        limit = f"less than {100 * HARDLY:.0f} % of the variance{each}, even with other keys"
+        yield f"{', '.join(hardly)} hardly {verb}: {limit}."
 
 
 def _ends(indices: KeyIndices) -> tuple[float, float]:

@@ -22,7 +22,7 @@ NOUNS = {
     "retransmitted_packets": "retransmission count",
     "timeouts": "number of timeouts",
     "completion_p95_ms": "completion p95",
-    "jain": "Jain's index",
+    "jain": "Jain index",
 }
 # One can have more or less of these. Of the others, the value is higher or lower.
 QUANTITIES = ("goodput_mbps", "queue_delay_ms")
@@ -31,6 +31,11 @@ QUANTITIES = ("goodput_mbps", "queue_delay_ms")
 def noun(key: str) -> str:
     """Return what a total is called in a sentence."""
     return NOUNS.get(key) or titled(key).title
+
+
+def subject(key: str) -> str:
+    """Return what a total is called without an article before it."""
+    return "Jain's index" if key == "jain" else noun(key)
 
 
 def comparative(key: str, more_is_better: bool) -> str:
@@ -78,13 +83,14 @@ def listed(names: Sequence[str], kind: str = "others") -> str:
     if len(names) > MOST_NAMED:
         return f"{len(names)} {kind}"
     *others, last = names
-    comma = separator(names)
+    comma = "; " if any(", " in name for name in names) else ", "
     return f"{comma.join(others)} and {last}" if others else last
 
 
-def separator(names: Sequence[str]) -> str:
-    """Return what separates names, which may have commas themselves."""
-    return "; " if any(", " in name for name in names) else ", "
+def either(names: Sequence[str]) -> str:
+    """Return `a, b or c`."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}"
 
 
 def labels(candidates: Sequence[Candidate]) -> list[str]:
