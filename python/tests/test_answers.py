@@ -197,6 +197,27 @@ def test_many_flows_are_told_apart_within_a_seed() -> None:
     ]
 
 
+def test_a_flow_of_a_given_size_is_done() -> None:
+    seeds = [
+        outcome([flow("f", 0, completion_s=0.9), flow("g", 8, completion_s=9.0), flow("h", 3)]),
+        outcome([flow("f", 0, completion_s=1.1), flow("g", 8), flow("h", 3)]),
+    ]
+    assert of_run(result(seeds)) == [
+        "f (cubic) is done in 1.0 ± 1.3 s, g (cubic) is done in 9 s in 1 of 2 seeds and gets 8 Mbit/s, "
+        "h (cubic) gets 3 Mbit/s.",
+        "f ended in the warm-up, so its goodput was not measured.",
+    ]
+
+
+def test_many_flows_that_ended_in_the_warmup_do_not_starve() -> None:
+    flows = [flow("a", 0, completion_s=1.0), flow("b", 4, completion_s=9.0), flow("c", 2), flow("d", 0)]
+    assert of_run(result([outcome(flows)])) == [
+        "2 of 4 flows are done, the slowest in 9 s. 4 flows get 6 Mbit/s together, from 0 to 4 Mbit/s each; "
+        "1 of them gets nothing.",
+        "a ended in the warm-up, so its goodput was not measured.",
+    ]
+
+
 def test_transfers_are_told_by_group() -> None:
     made_of = outcome([flow("a", 1)])
     made_of["groups"] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,23 +61,40 @@ class Extent:
     together: Measure
     least: Measure
     most: Measure
-    # The number of flows that get nothing.
+    # The number of flows that get nothing, and of those that delivered all that they had.
     without: Measure
+    done: Measure
+    longest_s: Measure
 
 
 def extent(outcomes: Sequence[Outcome], key: str = "goodput_mbps") -> Extent:
     """Return the sum of a measure over all flows, its least and largest value, and how many have none of it.
 
     A flow that starves in one seed may do well in the next one, so means of flows over seeds would hide it.
+    Flows that ended in the warm-up were done before anything was measured, so they do not count as starving.
     """
-    seeds = [_known(_values(outcome["flows"], key)) for outcome in outcomes]
-    full = [values for values in seeds if len(values)]
+    seeds = [outcome["flows"] for outcome in outcomes]
+    measured = [_known(_values([flow for flow in flows if not _is_early(flow)], key)) for flows in seeds]
+    full = [values for values in measured if len(values)]
+    done = [_known(_values(flows, "completion_s")) for flows in seeds]
     return Extent(
         measure(float(values.sum()) for values in full),
         measure(float(values.min()) for values in full),
         measure(float(values.max()) for values in full),
         measure(float((values == 0).sum()) for values in full),
+        measure(len(times) for times in done),
+        measure(float(times.max()) for times in done if len(times)),
     )
+
+
+def ended_in_warmup(outcomes: Sequence[Outcome]) -> dict[str, int]:
+    """Return the flows that were done before anything was measured, and in how many seeds."""
+    return dict(Counter(flow["name"] for outcome in outcomes for flow in outcome["flows"] if _is_early(flow)))
+
+
+def _is_early(flow: Flow) -> bool:
+    """Whether a flow delivered all that it had, and nothing in the measured time."""
+    return flow.get("completion_s") is not None and flow.get("goodput_mbps") == 0
 
 
 def least(outcomes: Sequence[Outcome], key: str = "goodput_mbps", count: int = LEAST) -> list[Component]:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.interrupted import of_interrupted
 from cwndlab.output.answers.words import MOST_NAMED
-from cwndlab.results.crowd import extent
+from cwndlab.results.crowd import ended_in_warmup, extent
 from cwndlab.statistics.numbers import with_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cwndlab.results.crowd import Extent
     from cwndlab.results.result import Result
     from cwndlab.results.summary import Component, Summary
@@ -18,23 +20,48 @@ DELAY_P95 = "queue_delay_p95_ms"
 
 
 def of_run(result: Result) -> list[str]:
-    """Say what each flow got, and how long packets waited."""
+    """Say what each flow got or how soon it was done, and how long packets waited."""
     summary = result.summary
-    lines = (_flows(summary), _groups(summary.groups), _busiest(summary.links))
+    lines = (_flows(summary), *_in_warmup(summary), _groups(summary.groups), _busiest(summary.links))
     return [*of_interrupted(result), *(line for line in lines if line is not None)]
 
 
 def _flows(summary: Summary) -> str | None:
     if summary.flow_count > MOST_NAMED:
         return _many(summary)
-    known = [flow for flow in summary.flows if flow.measures["goodput_mbps"].mean is not None]
-    parts = []
-    for flow in known:
-        rate = with_interval(flow.measures["goodput_mbps"])
-        parts.append(
-            f"{flow.name}{f' ({flow.cc})' if flow.cc and flow.cc != flow.name else ''} gets {rate} Mbit/s"
-        )
+    early = ended_in_warmup(summary.outcomes)
+    seeds = len(summary.outcomes)
+    parts = [
+        part
+        for flow in summary.flows
+        if (part := _flow(flow, seeds, is_measured=early.get(flow.name) != seeds)) is not None
+    ]
     return f"{', '.join(parts)}." if parts else None
+
+
+def _flow(flow: Component, seeds: int, *, is_measured: bool) -> str | None:
+    """Say how soon a flow of a given size was done, and what a flow got."""
+    done, rate = flow.measures["completion_s"], flow.measures["goodput_mbps"]
+    told = []
+    if done.mean is not None:
+        where = f" in {done.n} of {seeds} seeds" if done.n < seeds else ""
+        told.append(f"is done in {with_interval(done)} s{where}")
+    if rate.mean is not None and is_measured:
+        told.append(f"gets {with_interval(rate)} Mbit/s")
+    cc = f" ({flow.cc})" if flow.cc and flow.cc != flow.name else ""
+    return f"{flow.name}{cc} {' and '.join(told)}" if told else None
+
+
+def _in_warmup(summary: Summary) -> Iterator[str]:
+    """Warn of flows that were done before anything was measured."""
+    seeds = len(summary.outcomes)
+    early = ended_in_warmup(summary.outcomes)
+    if len(early) > MOST_NAMED:
+        yield f"{len(early)} flows ended in the warm-up, so their goodput was not measured."
+        return
+    for name, count in early.items():
+        where = f" in {count} of {seeds} seeds" if count < seeds else ""
+        yield f"{name} ended in the warm-up{where}, so its goodput was not measured."
 
 
 def _many(summary: Summary) -> str | None:
@@ -42,7 +69,8 @@ def _many(summary: Summary) -> str | None:
     found = extent(summary.outcomes)
     if found.together.mean is None:
         return None
-    together = f"{summary.flow_count} flows get {with_interval(found.together)} Mbit/s together"
+    done = _done(summary.flow_count, found)
+    together = f"{done}{summary.flow_count} flows get {with_interval(found.together)} Mbit/s together"
     least, most = with_interval(found.least), with_interval(found.most)
     without = _without(found)
     if len(summary.outcomes) == 1 or summary.deterministic:
@@ -51,6 +79,14 @@ def _many(summary: Summary) -> str | None:
     # The mean of a flow over seeds would hide that another one starves in each of them.
     within = f"Within a seed, the slowest gets {least} and the fastest {most} Mbit/s"
     return f"{together}. {within}{f'; {without}' if without else ''}."
+
+
+def _done(count: int, found: Extent) -> str:
+    """Say how many flows of a given size are done, and when the last of them is."""
+    if not found.done.mean:
+        return ""
+    number = "All" if found.done.mean == count else f"{with_interval(found.done)} of"
+    return f"{number} {count} flows are done, the slowest in {with_interval(found.longest_s)} s. "
 
 
 def _without(found: Extent) -> str:
