@@ -24,7 +24,11 @@ def test_compare(cwndlab: Command, scenario: Path) -> None:
     assert "harm to a" in answer.stdout
     assert "9 new runs, 0 reused" in answer.stderr
     assert max(map(len, answer.stdout.splitlines())) <= 80
-    names = {path.name for path in (cwndlab.folder / "out" / "two-compare").iterdir()}
+    folder = cwndlab.folder / "out" / "two-compare"
+    # Who names flows asks what they cost the others.
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert report.index("Harm to the other flows") < report.index("Goodput against delay")
+    names = {path.name for path in folder.iterdir()}
     assert {"report.html", "result.json", "runs.parquet", "pareto.png", "fairness.png", "box.png"} <= names
 
 

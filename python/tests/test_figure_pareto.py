@@ -123,7 +123,7 @@ def test_more_than_a_decade_and_a_half_is_logarithmic(xs: list[float | None], sc
 
 def test_points_without_values_are_counted() -> None:
     figure = drawn(point(1, 1), point(None, 1), point(2, None))
-    assert legend(figure) == ["s", "k", "Pareto front", "2 points without a value"]
+    assert legend(figure) == ["s", "k", "2 points without a value"]
     assert legend(drawn(point(None, None))) == ["s", "k", "1 point without a value"]
 
 

@@ -354,6 +354,16 @@ def test_scatter_chart_data() -> None:
     assert "1 of 3 points lack a value" in page
 
 
+@pytest.mark.parametrize(("second", "is_joined"), [((2.0, 1.0), False), ((3.0, 4.0), True)])
+def test_a_line_is_explained_only_where_one_is_drawn(second: tuple[float, float], is_joined: bool) -> None:
+    points = [
+        ScatterPoint("p", "cubic", 1.0, 2.0, front=True),
+        ScatterPoint("q", "reno", *second, front=is_joined),
+    ]
+    page = render(only(ScatterChart("title", "RTT", "goodput", points)))
+    assert ("The stepped line joins" in page) is is_joined
+
+
 def test_charts_are_told_in_words() -> None:
     spoken = Skeleton(render(demo())).values("aria-label")
     assert (

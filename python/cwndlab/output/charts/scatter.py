@@ -49,3 +49,8 @@ class ScatterChart:
     y_span: Span | None = None
     log_x: bool = False
     log_y: bool = False
+
+    @property
+    def joins_front(self) -> bool:
+        """Whether the front has points at different places, which a line joins."""
+        return len({(point.x, point.y) for point in self.points if point.front}) > 1

@@ -84,7 +84,7 @@ def _error(middle: float, low: float | None, high: float | None) -> Any:
 
 
 def _draw_front(ax: Axes, places: Sequence[Place]) -> list[Artist]:
-    if not places:
+    if len(set(places)) < 2:
         return []
     xs, ys = zip(*sorted(places), strict=True)
     # Between two points the gain is that of the cheaper one.

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 
 
 def comparison_page(comparison: Comparison) -> Report:
-    """Return the report: the answer, the trade-off, differences, harm, charts over time, every seed."""
+    """Return the report: the answer, the trade-off, differences, charts over time, every seed.
+
+    If only some flows are compared, the harm to the others is the question, so it comes first.
+    """
     tables = [block_table(block) for block in blocks(comparison, MANY)]
     sections = [
+        *_harm(comparison),
         Section("Goodput against delay", [_tradeoff(comparison)]),
         Section("Results", [*tables, Text(list(notes(comparison)))], intro=explanation(comparison)),
-        *_harm(comparison),
         *_boxes(comparison),
         *all_seeds_over_time(comparison),
         *over_seeds(comparison.labelled),

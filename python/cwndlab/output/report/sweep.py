@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from cwndlab.results.sweep import Sweep
 
 IN_EACH = "Each choice in each condition"
-MEANS = (
-    "Each point is one choice: its means over the conditions. The line joins the choices that no other beats "
-    "in these means. The ranges in the table show how much the conditions differ; intervals are over the "
-    "seeds, for just these conditions."
+MEANS = "Each point is one choice: its means over the conditions."
+FRONT = "The line joins the choices that no other beats in these means."
+RANGES = (
+    "The ranges in the table show how much the conditions differ; intervals are over the seeds, for just "
+    "these conditions."
 )
 OVER_GRID = "Over the grid"
 # The totals whose charts over each key are not folded.
@@ -81,7 +82,8 @@ def _over_conditions(sweep: Sweep, best: str) -> Iterator[Section]:
     """Yield the choices over the conditions: on average as a chart and a table, then in each condition."""
     hrefs = [choice_anchor(index) for index in range(len(sweep.choices))]
     chart = tradeoff(sweep, Names(), hrefs)
-    yield Section("On average over the conditions", [chart, Text([MEANS])])
+    text = " ".join((MEANS, FRONT, RANGES) if chart.joins_front else (MEANS, RANGES))
+    yield Section("On average over the conditions", [chart, Text([text])])
     tables = [block_table(each) for each in choices_blocks(sweep, best)]
     yield Section("The choices", [*tables, Text([over_conditions(sweep, best)])])
     yield Section("In each condition", [Text(list(notes(sweep)))], folded=len(sweep.conditions) > MANY)
