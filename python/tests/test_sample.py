@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -15,10 +16,15 @@ from cwndlab.errors import InputError
 from cwndlab.output.charts import RowChart, ScatterChart
 from cwndlab.output.charts.names import Names
 from cwndlab.output.figures.over_keys import over_key
+from cwndlab.output.figures.tradeoff import tradeoff
+from cwndlab.results.sweep import Sweep
+from cwndlab.scenarios.axis import Axis
+from cwndlab.scenarios.design import Design, Method
 from cwndlab.scenarios.over import Over, plan_of
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.scenario import Scenario, ScenarioError
 from tests.conftest import SCENARIO, Command
+from tests.samples import flow, link, outcome, result
 
 if TYPE_CHECKING:
     from cwndlab.scenarios.design import Plan
@@ -212,3 +218,43 @@ def test_choices_of_a_sample_are_judged_over_conditions() -> None:
     assert len(made.points) == 16
     assert len(made.choices) == 8
     assert made.plot().axes
+
+
+def test_a_drawn_condition_of_a_link_has_no_winner() -> None:
+    spread, why = swept().answer()
+    assert spread.startswith("Over the 8 points, goodput is between ")
+    assert why == (
+        "No point is named as the best, because nobody chooses link.bottleneck.rate; --across judges choices "
+        "over conditions."
+    )
+    limited = swept().answer(limits=["goodput > 10 Mbit/s"])
+    assert " of 8 points keep goodput > 10 Mbit/s." in limited[0]
+    assert limited[1].startswith("Over these, goodput is between ")
+    # Somebody chooses a queue.
+    queues = cl.sweep(SCENARIO, {"link.bottleneck.queue": "lin(1..4 bdp)"}, seeds=2, sample=4)
+    assert "No point is named" not in " ".join(queues.answer())
+
+
+def test_drawn_numbers_have_few_digits_in_figures() -> None:
+    made = swept()
+    chart = tradeoff(made, Names())
+    assert all(re.fullmatch(r"[0-9.]{1,4} Mbit/s, (cubic|reno)", point.label) for point in chart.points)
+    drawn_values = [settings["link.bottleneck.rate"] for settings, _ in made.points]
+    assert max(map(len, drawn_values)) > len("12.3 Mbit/s")
+
+
+def test_an_axis_of_goodput_begins_at_zero_though_an_interval_does_not() -> None:
+    made = [
+        (
+            {"flow.a.bytes": f"{size} MB"},
+            result([outcome([flow("a", goodput)], [link("l")]) for goodput in (0.1, 2.0)]),
+        )
+        for size in (1, 2)
+    ]
+    axis = Axis("flow.a.bytes", ("1 MB", "2 MB"), drawn="lin(1..2 MB)")
+    sweep = Sweep(made[0][1].scenario, [axis], made, "l", design=Design(Method.LHS, (), 2, 1))
+    assert (sweep.totals[0].measures["goodput_mbps"].interval or (0, 0))[0] < 0
+    for chart in (tradeoff(sweep, Names()), over_key(sweep, axis, "goodput_mbps", Names())):
+        assert isinstance(chart, ScatterChart)
+        assert chart.y_span is not None
+        assert chart.y_span[0] == 0

@@ -23,6 +23,8 @@ OR = "|"
 LIN, LOG = "lin", "log"
 # Finer than any sample, and short to read.
 SIGNIFICANT_DIGITS = 6
+# What a figure has room for.
+SHOWN_DIGITS = 3
 
 _RANGE = re.compile(r"(?P<scale>lin|log)\s*\((?P<inside>.*)\)")
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -142,6 +144,15 @@ def fitted(scenario: Scenario, found: Source) -> Source:
         return found
     half, whole = (_errors(scenario, found, value) for value in (found.low + 0.5, found.low))
     return found.whole() if half > whole else found
+
+
+def shortened(axis: Axis, label: str) -> str:
+    """Return the label of a value with few digits if it was drawn from a range: for figures."""
+    found = _QUANTITY.fullmatch(label) if is_range(axis.drawn) else None
+    if found is None:
+        return label
+    number = np.format_float_positional(float(found["number"]), SHOWN_DIGITS, fractional=False, trim="-")
+    return f"{number} {found['unit'] or ''}".rstrip()
 
 
 def _errors(scenario: Scenario, of: Range, value: float) -> int:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.choice import Candidate, Choice
+from cwndlab.output.answers.drawn import drawn_conditions
 from cwndlab.output.answers.goal import goal
 from cwndlab.output.answers.order import headline
 from cwndlab.output.answers.sentences import cheaper, of_precision, of_sweep, values_in_words
@@ -60,7 +61,7 @@ class InConditions(Candidate):
 
 def of_sweep_or_conditions(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
     """Say which point of a sweep to take, with conditions which choice over all of them."""
-    if not sweep.across:
+    if not sweep.across or drawn_conditions(sweep):
         return [*of_sweep(sweep, wanted), *of_precision(sweep)]
     asked = wanted or sweep.wanted
     return [*_Answer(sweep, goal(asked.best, asked.limits)).sentences(), *of_precision(sweep)]

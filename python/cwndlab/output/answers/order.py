@@ -12,6 +12,7 @@ from cwndlab.output.answers.words import (
     labels,
     listed,
     noun,
+    number_of,
     subject,
     superlative,
     value_of,
@@ -103,10 +104,9 @@ def _spread(group: Sequence[Candidate], key: str) -> str:
         return most
     if least == most:
         return f"{most} each"
-    bare = {each.label: value_of(each, key).removesuffix(titled(key).unit).rstrip() for each in group}
     if not _has_room(group):
-        return f"from {bare[ordered[0].label]} to {most}"
-    told = ", ".join(f"{label} {value}" for label, value in bare.items())
+        return f"from {number_of(ordered[0], key)} to {most}"
+    told = ", ".join(f"{each.label} {number_of(each, key)}" for each in group)
     return f"{told} {titled(key).unit}".rstrip()
 
 

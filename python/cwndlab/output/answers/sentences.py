@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.choice import COST, Candidate, Choice, candidate
+from cwndlab.output.answers.drawn import drawn_conditions, of_drawn
 from cwndlab.output.answers.goal import Goal, goal
 from cwndlab.output.answers.interrupted import of_interrupted
 from cwndlab.output.answers.order import headline
@@ -37,7 +38,8 @@ def of_sweep(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
     points = [
         candidate(in_words(settings), result, sweep.link, sweep.looks) for settings, result in sweep.points
     ]
-    return list(_choice(Choice(_goal(wanted or sweep.wanted), points), "point"))
+    choice = Choice(_goal(wanted or sweep.wanted), points)
+    return list(of_drawn(sweep, choice) if drawn_conditions(sweep) else _choice(choice, "point"))
 
 
 def of_precision(sweep: Sweep) -> Iterator[str]:

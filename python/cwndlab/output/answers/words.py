@@ -72,6 +72,11 @@ def value_of(of: Candidate, key: str) -> str:
     return value_in_words(of.totals[key], key)
 
 
+def number_of(of: Candidate, key: str) -> str:
+    """Return the value of a variant with its interval, where the unit follows later."""
+    return with_interval(of.totals[key].scaled(titled(key).scale))
+
+
 def named_value(of: Candidate, key: str) -> str:
     """Return `a queue delay of 3.5 ms`."""
     article = "an" if key == "rtt_ms" else "a"

@@ -35,6 +35,11 @@ def span(values: Iterable[float | None], capacity: float | None = None, *, floor
     return (max(floor, start) if low >= floor else start), high + missing + margin
 
 
+def amount_span(values: Iterable[float | None], capacity: float | None = None) -> Span | None:
+    """Return the ends of an axis of what cannot be negative, though an interval may reach below zero."""
+    return span((None if value is None else max(0.0, value) for value in values), capacity)
+
+
 def log_span(values: Iterable[float | None]) -> Span | None:
     """Return the ends of a logarithmic axis around the positive values, with a margin."""
     known = [value for value in values if value is not None and math.isfinite(value) and value > 0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from cwndlab.errors import InputError
 from cwndlab.output.charts import ChartRow, RowChart, ScatterChart, ScatterPoint
-from cwndlab.output.charts.spans import is_wide, log_span, readable, span
+from cwndlab.output.charts.spans import amount_span, is_wide, log_span, readable, span
 from cwndlab.output.figures.tradeoff import WIDE, above, choice_values
 from cwndlab.output.tables.columns import titled
 from cwndlab.results.totals import TOTALS
@@ -78,7 +78,7 @@ def over_key(sweep: Sweep, axis: Axis, measure: str, names: Names) -> ScatterCha
 def _y_span(values: Sequence[Measure], *, is_log: bool) -> Span | None:
     means = [value.mean for value in values]
     ends = [end for value in values for end in (value.mean, *(value.interval or ())) if end is not None]
-    return log_span(above(ends, means)) if is_log else span(ends)
+    return log_span(above(ends, means)) if is_log else amount_span(ends)
 
 
 def _point(

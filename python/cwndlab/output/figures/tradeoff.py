@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cwndlab.output.charts import ScatterChart, ScatterPoint
-from cwndlab.output.charts.spans import is_wide, log_span, readable, span
+from cwndlab.output.charts.spans import amount_span, is_wide, log_span, readable
 from cwndlab.output.figures.content import capacity
 from cwndlab.results.sweep import AS_GIVEN, Sweep
-from cwndlab.scenarios.ranges import numbers
+from cwndlab.scenarios.ranges import numbers, shortened
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
@@ -32,10 +32,17 @@ def tradeoff(study: Comparison | Sweep, names: Names, hrefs: Sequence[str] = ())
     The first setting of a variant is its series, the others choose its marker; numbers that were drawn choose
     neither. `hrefs` are the anchors of the rows of a table.
     """
-    settings = [tuple(each.values()) or (AS_GIVEN,) for each in _judged(study)]
+    settings = [_label(study, each) for each in _judged(study)]
     looks = choice_values(study) if isinstance(study, Sweep) and not study.design.is_grid else settings
     limit = capacity(study, study.link)
     return tradeoff_of(study.tradeoffs, settings, study.link, limit, names, hrefs, looks)
+
+
+def _label(study: Comparison | Sweep, settings: Settings) -> tuple[str, ...]:
+    """Return the values of a point; drawn numbers have few digits, so that names fit into a figure."""
+    axes = {axis.key: axis for axis in study.axes} if isinstance(study, Sweep) else {}
+    values = (shortened(axes[key], value) if key in axes else value for key, value in settings.items())
+    return tuple(values) or (AS_GIVEN,)
 
 
 def choice_values(sweep: Sweep) -> list[tuple[str, ...]]:
@@ -69,7 +76,7 @@ def tradeoff_of(
     means = [None if point.x.mean is None else factor * point.x.mean for point in points]
     is_log = is_wide(means, WIDE)
     scaled = [factor * cost for cost in costs if cost is not None]
-    x_span = log_span([*means, *above(scaled, means)]) if is_log else span(scaled)
+    x_span = log_span([*means, *above(scaled, means)]) if is_log else amount_span(scaled)
     gains = [end for point in points for end in (point.y.mean, *(point.y.interval or ()))]
     anchors: Sequence[str | None] = [f"#{href}" for href in hrefs] or [None] * len(points)
     shown = [
@@ -86,7 +93,7 @@ def tradeoff_of(
         unit,
         "Mbit/s",
         x_span,
-        span(gains, limit),
+        amount_span(gains, limit),
         is_log,
     )
 
