@@ -86,9 +86,9 @@ def cheaper(nearly: Candidate, best: Candidate) -> str:
     """Say which one gets nearly the best goodput with a shorter delay."""
     goodput = (nearly.mean("goodput_mbps") or 0.0) / (best.mean("goodput_mbps") or 1.0)
     delay = (nearly.mean(COST) or 0.0) / (best.mean(COST) or 1.0)
-    gets = "the same goodput" if goodput > AS_MUCH else f"{100 * goodput:.1f} % of that goodput"
-    short = f"{named_value(nearly, COST)}, {100 * delay:.0f} % of that of {best.label}"
-    return f"{nearly.label} gets {gets} with {short}."
+    share = "the same goodput as" if goodput > AS_MUCH else f"{100 * goodput:.1f} % of the goodput of"
+    short = f"{100 * delay:.0f} % of its queue delay: {value_of(nearly, COST)}"
+    return f"{nearly.label} has {share} {best.label}, with {short}."
 
 
 def _unsure(best: Candidate, wanted: Goal) -> str:
