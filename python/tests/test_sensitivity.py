@@ -87,13 +87,13 @@ def test_nothing_varies() -> None:
 
 
 def test_a_key_that_cannot_matter_has_no_share(tmp_path: Path) -> None:
-    made = cl.sweep(SCENARIO + IDLE, OVER, seeds=1, sample=16, sensitivity="goodput")
+    made = cl.sweep(SCENARIO + IDLE, OVER, seeds=1, sample=32, sensitivity="goodput")
     rate, idle, cc = made.indices()
     assert [each.key for each in (rate, idle, cc)] == list(OVER)
     assert (idle.alone.mean, idle.total.mean) == (0, 0)
     assert (rate.alone.mean or 0) > 0.8
     assert (cc.total.mean or 1) < 0.1
-    assert len(made.points) <= 16 * 5
+    assert len(made.points) <= 32 * 5
     first, share, hardly, *_ = made.answer()
     assert first == "link.bottleneck.rate matters most for goodput."
     assert share.startswith("link.bottleneck.rate explains ")
@@ -114,7 +114,7 @@ def test_a_key_that_cannot_matter_has_no_share(tmp_path: Path) -> None:
 
 def test_the_command(scenario: Path, cwndlab: Command, tmp_path: Path) -> None:
     line = ("--over", "link.0.rate=log(5..20 Mbit/s)", "--over", "link.0.queue=lin(1..4 bdp)", "--seeds", "1")
-    chosen = ("--sensitivity", "queue delay", "--sample", "8", "--sample-seed", "3")
+    chosen = ("--sensitivity", "queue delay", "--sample", "32", "--sample-seed", "3")
     answer = cwndlab("sweep", str(scenario), *line, *chosen, "--no-figure", "--out", "o")
     assert answer.returncode == 0, answer.stderr
     assert "matters most for queue delay" in answer.stdout
@@ -124,9 +124,17 @@ def test_the_command(scenario: Path, cwndlab: Command, tmp_path: Path) -> None:
     assert again.stdout == answer.stdout
 
 
+def test_few_draws_name_no_key() -> None:
+    made = cl.sweep(SCENARIO + IDLE, OVER, seeds=1, sample=16, sensitivity="goodput")
+    first, *others = made.answer()
+    assert first == "16 draws are too few to say which key matters for goodput: expected --sample 32 or more."
+    assert not any("matter" in line for line in others)
+    assert len(made.indices()) == 3
+
+
 def test_no_order_is_told_that_the_intervals_do_not_show() -> None:
     over = {f"flow.{name}.cc": ["cubic", "reno", "vegas"] for name in "ab"}
-    made = cl.sweep(SCENARIO, over, seeds=1, sample=8, sensitivity="goodput")
+    made = cl.sweep(SCENARIO, over, seeds=1, sample=32, sensitivity="goodput")
     one, other = ((each.total.interval or (0, 0)) for each in made.indices())
     assert one[0] <= other[1]
     assert other[0] <= one[1]

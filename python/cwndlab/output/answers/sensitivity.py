@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # A key whose share is surely below this hardly matters.
 HARDLY = 0.05
+# With fewer draws the intervals are too narrow for an order: docs/howto/sample.md has how often it is wrong.
+ENOUGH = 32
 
 
 def of_sensitivity(sweep: Sweep) -> Iterator[str]:
@@ -27,6 +29,12 @@ def of_sensitivity(sweep: Sweep) -> Iterator[str]:
     if not found:
         return
     total = subject(sweep.wanted.sensitivity or "")
+    if found[0].total.n < ENOUGH:
+        yield (
+            f"{found[0].total.n} draws are too few to say which key matters for {total}: "
+            f"expected --sample {ENOUGH} or more."
+        )
+        return
     most, *others = sorted(found, key=lambda each: each.total.mean or 0.0, reverse=True)
     rivals = [each.key for each in others if _ends(each)[1] >= _ends(most)[0]]
     if rivals:
