@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+import cwndlab as cl
 from cwndlab.errors import InputError
 from cwndlab.scenarios.axis import parse_axis
 from cwndlab.scenarios.contest import contest
 from cwndlab.scenarios.grid import grid, points
+from cwndlab.scenarios.overrides import parse_override, parse_overrides
+from cwndlab.scenarios.overwritten import require_own_set_once
 from cwndlab.scenarios.point_files import points_of
-from cwndlab.scenarios.scenario import Scenario, parse_override
-from tests.conftest import SCENARIO
+from cwndlab.scenarios.scenario import Scenario
+from tests.conftest import SCENARIO, Command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,8 +87,79 @@ def test_a_set_key_that_varies() -> None:
     message = "--set link.0.rate: expected a key that nothing sets again, found --over link.bottleneck.rate"
     with pytest.raises(InputError, match=message):
         grid(given("link.0.rate=7 Mbit/s"), [parse_axis(RATES)])
-    # The last of two counts, and what it sets besides stays in force.
-    assert grid(given("link.0.delay=1 ms", "link.0.delay=2 ms", "flow.*.cc=vegas"), [parse_axis(CCS)])
+    assert grid(given("link.0.delay=1 ms", "flow.*.cc=vegas"), [parse_axis(CCS)])
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (
+            ["flow.a.cc.C=1", "flow.a.cc=cubic"],
+            "--set flow.a.cc.C=1: expected a key that nothing sets again, found --set flow.a.cc=cubic after "
+            "it; to set both, give flow.a.cc first",
+        ),
+        (
+            ["duration=bad", "warmup=1 s", "duration=9 s"],
+            "--set duration=bad: expected a key that nothing sets again, found --set duration=9 s after it",
+        ),
+        (["flow.a.cc.C=1", "flow.*.cc=cubic"], "after it; to set both, give flow.*.cc first"),
+        (['flow."a".cc=reno', "flow.a.cc=cubic"], "found --set flow.a.cc=cubic after it"),
+    ],
+)
+def test_a_key_that_is_set_twice(texts: list[str], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse_overrides(texts)
+    assert str(error.value).endswith(message)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ['flow.a.cc={name="cubic"}', "flow.a.cc.C=1"],
+        ["flow.*.cc=vegas", "flow.a.cc=reno"],
+        ["flow.a.cc=reno", "flow.b.cc=cubic"],
+        ["flow.a.cc=reno", "flow.a.enabled=false"],
+    ],
+)
+def test_keys_that_stay_in_force(texts: list[str]) -> None:
+    require_own_set_once(given(*texts))
+    assert len(parse_overrides(texts)) == 2
+
+
+@pytest.mark.parametrize("first", ["flow.0.cc=vegas", "flow.*.start=1 s"])
+def test_a_key_that_is_set_twice_under_two_names(first: str) -> None:
+    both = given(first, *(f"flow.{name}.{first.partition('.')[2].partition('.')[2]}" for name in "ab"))
+    key = first.partition("=")[0]
+    with pytest.raises(
+        InputError, match=rf"--set {re.escape(key)}: expected a key that nothing sets again, found"
+    ):
+        require_own_set_once(both)
+
+
+def test_overrides_of_a_program_are_set_once() -> None:
+    above = {"flow.a.cc.C": 1, "flow.a.cc": "cubic"}
+    with pytest.raises(
+        InputError, match=r"^overrides\['flow.a.cc.C'\]: .* found overrides\['flow.a.cc'\] after it"
+    ):
+        cl.run(SCENARIO, overrides=above)
+    with pytest.raises(InputError, match=r"flow.0.cc: expected a key that nothing sets again, found"):
+        cl.run(SCENARIO, overrides={"flow.0.cc": "vegas", "flow.a.cc": "cubic"})
+
+
+def test_every_command_takes_a_key_once(cwndlab: Command, scenario: Path) -> None:
+    twice = ("--set", "duration=1 s", "--set", "duration=2 s")
+    message = "--set duration=1 s: expected a key that nothing sets again, found --set duration=2 s after it"
+    for call in (
+        ("run", scenario.name),
+        ("check", scenario.name),
+        ("compare", scenario.name, "--cc", "reno,cubic"),
+        ("sweep", scenario.name, "--over", CCS),
+        ("score", "cwndlab/Window-v0"),
+        ("train", "cwndlab/Window-v0"),
+    ):
+        answer = cwndlab(*call, *twice)
+        assert answer.returncode == 2
+        assert answer.stderr == f"error: {message}\n"
 
 
 def test_a_set_algorithm_that_is_compared() -> None:

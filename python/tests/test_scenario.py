@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cwndlab.errors import InputError
-from cwndlab.scenarios.scenario import load, parse_override
+from cwndlab.scenarios.overrides import parse_override
+from cwndlab.scenarios.scenario import load
 
 
 def test_override() -> None:

@@ -26,6 +26,7 @@ from cwndlab.scenarios import seeds as seeds_
 from cwndlab.scenarios.axis import axis
 from cwndlab.scenarios.contest import as_choices, contest
 from cwndlab.scenarios.over import Over, PointsFile, plan_of
+from cwndlab.scenarios.overwritten import require_own_set_once
 from cwndlab.scenarios.sampling import sampling
 from cwndlab.scenarios.seeds import DEFAULT_COUNT
 from cwndlab.scenarios.source import loaded, written_values
@@ -96,6 +97,7 @@ def run(
         exports.require(backend)
     experiment = _on(backend, loaded(source, overrides))
     experiment.validate()
+    require_own_set_once(experiment)
     [result] = _execute([experiment], seeds, threads, record, fresh=fresh, executor=executor, exports=exports)
     return Result.of(result)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cwndlab.results.wanted import Wanted
     from cwndlab.running.exports import Exports
     from cwndlab.running.on import On
-    from cwndlab.scenarios.scenario import Override, Problem, Scenario
+    from cwndlab.scenarios.scenario import Problem, Scenario
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,14 @@ def read_scenario(
     from cwndlab.controllers.loading import load
     from cwndlab.linux.backend import engine_of
     from cwndlab.scenarios import scenario
+    from cwndlab.scenarios.overrides import parse_overrides
+    from cwndlab.scenarios.overwritten import require_own_set_once
 
     load(controllers)
-    parsed: list[Override] = [scenario.parse_override(text) for text in overrides]
-    given = scenario.load(file, parsed)
+    given = scenario.load(file, parse_overrides(overrides))
     experiment = replace(given, engine=engine_of(backend, given.engine, runs=runs))
     print_problems(experiment, experiment.validate(runs=not varied))
+    require_own_set_once(experiment)
     return experiment
 
 

@@ -59,11 +59,11 @@ def score(
     from cwndlab.commands.naming import named
     from cwndlab.commands.train import read_weights
     from cwndlab.learning.scores import score as play
-    from cwndlab.scenarios.scenario import parse_override
+    from cwndlab.scenarios.overrides import parse_overrides
     from cwndlab.scenarios.seeds import parse_seeds
     from cwndlab.system.progress import progress
 
-    changes = dict(parse_override(text) for text in overrides)
+    changes = dict(parse_overrides(overrides))
     trained = None if weights is None else read_weights(weights)
     chosen = parse_seeds(seeds)
     options = {"weights": f"--weights {weights}", "flow": f"--flow {flow}"}

@@ -79,14 +79,14 @@ def train(
     from cwndlab.errors import InputError
     from cwndlab.learning.training import train as learn
     from cwndlab.output import about, files
-    from cwndlab.scenarios.scenario import parse_override
+    from cwndlab.scenarios.overrides import parse_overrides
     from cwndlab.system import writing
     from cwndlab.system.progress import progress
     from cwndlab.system.reading import read
 
     if start is not None and resume is not None:
         raise InputError("--from and --resume: expected one of the two")
-    changes = dict(parse_override(text) for text in overrides)
+    changes = dict(parse_overrides(overrides))
     weights = None if start is None else read_weights(start)
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
     goes_on = out is None and resume is not None

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cwndlab.engine import Engine
-    from cwndlab.scenarios.scenario import Override, Scenario
+    from cwndlab.scenarios.overrides import Override
+    from cwndlab.scenarios.scenario import Scenario
 
 
 def refuse_silent(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.errors import ArgumentError, InputError
 from cwndlab.learning import copies
 from cwndlab.learning.asking import refuse_silent
+from cwndlab.scenarios.overwritten import require_own_set_once
 from cwndlab.scenarios.seeds import MAX_SEED
 from cwndlab.scenarios.source import loaded, written_overrides
 from cwndlab.system.arguments import DICTIONARY, SOURCE, TEXT, WHOLE, checked, optional, require
@@ -43,6 +44,8 @@ def course(
             f"flow={steered[0]!r}", "only flows of a scenario have names; expected a scenario too"
         )
     found = None if scenario is None else loaded(scenario)
+    if found is not None:
+        require_own_set_once(found.overridden(*changes))
     world = None if found is None else (found.text, found.file, list(steered))
     try:
         made = copies.made(engine, (environment, world, flows, changes, backend))

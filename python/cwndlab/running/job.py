@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from cwndlab._native import RunToken
     from cwndlab.engine import Engine
     from cwndlab.running.exports import Exports
-    from cwndlab.scenarios.scenario import Override, Scenario
+    from cwndlab.scenarios.overrides import Override
+    from cwndlab.scenarios.scenario import Scenario
 
 
 @dataclass(frozen=True)

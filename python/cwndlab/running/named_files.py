@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from cwndlab.running.job import Job
-    from cwndlab.scenarios.scenario import Override, Scenario
+    from cwndlab.scenarios.overrides import Override
+    from cwndlab.scenarios.scenario import Scenario
 
 # Traces that ship, which every build has.
 SHIPPED = "synthetic:"

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from cwndlab.scenarios.axis import Axis
     from cwndlab.scenarios.design import Plan, Row
-    from cwndlab.scenarios.scenario import Override, Scenario
+    from cwndlab.scenarios.overrides import Override
+    from cwndlab.scenarios.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cwndlab.errors import InputError
+from cwndlab.scenarios.overrides import may_cover, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,21 +19,26 @@ if TYPE_CHECKING:
 NO_VALUE = "[[]]"
 
 
+def require_own_set_once(given: Scenario) -> None:
+    """Raise `InputError` if an override replaces an earlier one under another name (`link.0`, `link.l`)."""
+    for place, (key, _) in enumerate(given.overrides):
+        later = [again for again, _ in given.overrides[place + 1 :]]
+        if any(may_cover(again, key) for again in later) and _is_overwritten(given, place):
+            raise replaced(_option(given, key), _overwriting(given, place))
+
+
 def require_set_once(given: Scenario, named: Scenario, variants: Sequence[Scenario]) -> None:
     """Raise `InputError` if the variants replace an override of `given`, or one of their own.
 
     All variants set the same keys, after those of `named`, which has names for the flows besides.
     """
+    require_own_set_once(given)
     first, own = variants[0], len(given.overrides)
     for place in (*range(own), *range(len(named.overrides), len(first.overrides))):
-        if place < own and _is_overwritten(given, place):
-            # By another `--set`: of two, the last one counts.
-            continue
         if all(_is_overwritten(variant, place) for variant in variants):
             key = first.overrides[place][0]
             option = f"--set {key}" if place < own else _option(first, key)
-            again = _overwriting(first, place)
-            raise InputError(f"{option}: expected a key that nothing sets again, found {again}")
+            raise replaced(option, _overwriting(first, place))
 
 
 def _is_overwritten(scenario: Scenario, place: int) -> bool:

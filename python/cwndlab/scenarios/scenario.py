@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cwndlab.engine.origins import Origin
-
-Override = tuple[str, str]
+    from cwndlab.scenarios.overrides import Override
 
 # Far above any scenario written by hand. A larger file is something else: a trace, or a packet capture.
 MAX_BYTES = 16 * reading.MIB
@@ -253,18 +252,6 @@ def from_mapping(content: Mapping[str, Any], overrides: Iterable[Override] = ())
         # Mostly None, which TOML lacks: leave such a key out. A dictionary may contain itself.
         raise InputError(f"the scenario cannot be written as TOML: {error}") from None
     return Scenario(text.encode(), "<dict>", tuple(overrides))
-
-
-def parse_override(text: str) -> Override:
-    """Split `key=value`. The value is written as in a scenario file; text needs no quotes.
-
-    Raises `InputError` if the key or the value is missing.
-    """
-    key, sign, value = text.partition("=")
-    key, value = key.strip(), value.strip()
-    if not sign or not key or not value:
-        raise InputError(f"--set {text}: expected key=value, for example flow.0.cc=cubic")
-    return key, value
 
 
 def _read(path: Path) -> bytes:

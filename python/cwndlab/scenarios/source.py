@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.errors import InputError
 from cwndlab.scenarios import scenario
 from cwndlab.scenarios.axis import WITH, split
+from cwndlab.scenarios.overrides import Override, parse_override, require_kept
 from cwndlab.system.arguments import TEXT, Kind, require
 from cwndlab.system.given import given_path
 
@@ -36,20 +37,22 @@ def loaded(source: Source, overrides: Overrides | None = None) -> scenario.Scena
     return scenario.load(given_path(source, "source"), changes)
 
 
-def written_overrides(overrides: Overrides | None) -> tuple[scenario.Override, ...]:
+def written_overrides(overrides: Overrides | None) -> tuple[Override, ...]:
     """Return overrides in the form of `--set`, checked like it. Raises `InputError` for what it cannot be."""
     if overrides is not None and not isinstance(overrides, Mapping):
         example = '{"flow.0.cc": "reno"}'
         raise InputError(f"overrides: expected a dictionary such as {example}, found {overrides!r}")
-    return tuple(_override(key, value) for key, value in (overrides or {}).items())
+    changes = tuple(_override(key, value) for key, value in (overrides or {}).items())
+    require_kept(changes, lambda override: f"overrides[{override[0]!r}]")
+    return changes
 
 
-def _override(key: object, value: Any) -> scenario.Override:
+def _override(key: object, value: Any) -> Override:
     if not isinstance(key, str):
         raise InputError(f"overrides: expected keys such as 'flow.0.cc', found {key!r}")
     if "=" in key:
         raise InputError(f"overrides: expected a key without `=`, found {key!r}")
-    return scenario.parse_override(f"{key}={written(value, key)}")
+    return parse_override(f"{key}={written(value, key)}")
 
 
 def written(value: Any, key: str) -> str:

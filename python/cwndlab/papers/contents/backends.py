@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from cwndlab.engine import Engine
     from cwndlab.papers.contents.cells import Cell
     from cwndlab.papers.contents.readings import Reading
-    from cwndlab.scenarios.scenario import Override, Scenario
+    from cwndlab.scenarios.overrides import Override
+    from cwndlab.scenarios.scenario import Scenario
 
 SIM = "sim"
 LINUX = "linux"
