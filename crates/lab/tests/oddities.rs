@@ -21,6 +21,11 @@ const WARNINGS: &[(&str, &str, &str)] = &[
     ("link.rate", "trace = { file = \"long\", start = \"15 s\" }", "begins at 15 s and passes its end"),
     ("link.delay", "delay = { file = \"ramp\" }", "goes through it 20.0 times"),
     ("link.delay", "delay = { file = \"long\" }", "a delay of 10.005 s is longer than any link's"),
+    (
+        "record.interval",
+        "interval = \"11 s\"",
+        "at 11 s it is longer than the run of 10 s: the series show nothing",
+    ),
     ("flow.start", "tcp = { overhead = 4 }", "applies only to the flow's access link"),
     (
         "duration",

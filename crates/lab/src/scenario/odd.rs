@@ -4,6 +4,7 @@ use super::flow::{Flow, Path};
 use super::link::Link;
 use super::problem::Problems;
 use super::quantity::show_rate;
+use super::section::Item;
 use super::settle::base_rtt;
 use cwndlab_cc::{Span, Time};
 use cwndlab_sim::Schedule;
@@ -33,6 +34,13 @@ pub(crate) fn warn(
         }
         late_start(flow, duration, problems);
         unused_decision_delay(flow, problems);
+    }
+}
+
+/// Warns of an interval between samples that is longer than the run: no sample is ever taken.
+pub(crate) fn long_interval(item: &Item, interval: Span, duration: Option<Span>) {
+    if let Some(end) = duration.filter(|&end| interval > end) {
+        item.warn(format!("at {interval} it is longer than the run of {end}: the series show nothing"));
     }
 }
 

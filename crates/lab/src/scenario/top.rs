@@ -27,7 +27,7 @@ pub(crate) fn scenario(root: &Node, source: &Source, problems: &Problems) -> Che
     let profile = section.get("profile", profile).map(|named| named.unwrap_or(&PROFILES[0]));
     let warmup = section.get("warmup", |item| warmup(item, duration));
     let send_jitter = section.get("send_jitter", quantity::time);
-    let record_interval = section.get("record", record_interval);
+    let record_interval = section.get("record", |item| record_interval(item, duration));
     let timeout_patterns = section.get("timeout_patterns", |item| item.flag());
     // If the profile is wrong, the rest is checked with the default profile.
     let in_force = profile.unwrap_or(&PROFILES[0]);
@@ -165,9 +165,13 @@ fn profile(item: &Item) -> Checked<&'static Profile> {
     Profile::named(name).ok_or_else(|| item.needs("a profile"))
 }
 
-fn record_interval(item: &Item) -> Checked<Span> {
+fn record_interval(item: &Item, duration: Checked<Span>) -> Checked<Span> {
     let mut section = item.section()?;
-    let interval = section.get("interval", quantity::time_above_zero);
+    let interval = section.get("interval", |item| {
+        let interval = quantity::time_above_zero(item)?;
+        odd::long_interval(item, interval, duration.ok());
+        Ok(interval)
+    });
     section.finish()?;
     Ok(interval?.unwrap_or(RECORD_INTERVAL))
 }
