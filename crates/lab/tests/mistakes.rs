@@ -587,6 +587,16 @@ fn overrides_are_told_by_their_key() {
             "",
             "--set duration: error: expected a time with its unit, such as \"30 ms\", found \"\"",
         ),
+        (
+            "flow.a.cc",
+            "{name=\"cubic\" C=1}",
+            "--set flow.a.cc: error: not TOML: missing comma between key-value pairs",
+        ),
+        (
+            "link.b.delay",
+            "[{at=\"0 s\",value=\"3 ms\"}",
+            "--set link.b.delay: error: not TOML: unclosed array",
+        ),
         ("flow..cc", "reno", "--set flow..cc: error: expected a key such as `duration`"),
         ("", "reno", "--set : error: expected a key such as"),
     ];

@@ -38,7 +38,7 @@ impl Override<'_> {
     }
 
     fn apply(&self, root: &mut Node, value: &str) -> Checked<()> {
-        self.set(root, &self.segments()?, None, &self.value(value))
+        self.set(root, &self.segments()?, None, &self.value(value)?)
     }
 
     /// Sets the value at the path; `above` is the key of the node.
@@ -93,10 +93,15 @@ impl Override<'_> {
         Ok(segments.into_iter().map(|segment| segment.trim().to_owned()).collect())
     }
 
-    /// The value as TOML if it parses, otherwise as plain text: `4 bdp` needs no quotes.
-    fn value(&self, text: &str) -> Node {
-        let plain = || Node { at: self.at.clone(), kind: Kind::Text(text.trim().to_owned()) };
-        tree::parse_value(text.trim(), &self.at).unwrap_or_else(plain)
+    /// The value as TOML if it parses, otherwise as plain text: `4 bdp` needs no quotes. What begins like a table or
+    /// a list is meant as one.
+    fn value(&self, text: &str) -> Checked<Node> {
+        let text = text.trim();
+        match tree::parse_value(text, &self.at) {
+            Ok(value) => Ok(value),
+            Err(message) if text.starts_with(['{', '[']) => Err(self.error(message)),
+            Err(_) => Ok(Node { at: self.at.clone(), kind: Kind::Text(text.to_owned()) }),
+        }
     }
 
     /// The value of a key; a missing table is created, as `tcp.mss=500` needs.

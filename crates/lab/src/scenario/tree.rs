@@ -123,12 +123,12 @@ pub(crate) fn parse(text: &str) -> (Node, Vec<(Place, String)>) {
     (root, syntax_problems(&errors, &lines))
 }
 
-/// Parses a text as one value, as it may follow `=`.
-pub(crate) fn parse_value(text: &str, at: &Place) -> Option<Node> {
-    let value = DeValue::parse(text).ok()?;
+/// Parses a text as one value, as it may follow `=`, or says why it is none.
+pub(crate) fn parse_value(text: &str, at: &Place) -> Result<Node, String> {
+    let value = DeValue::parse(text).map_err(|error| not_toml(error.message()))?;
     let mut node = node(&value, &Lines::new(text), &[]);
     relocate(&mut node, at);
-    (!matches!(node.kind, Kind::Unquoted(_))).then_some(node)
+    if let Kind::Unquoted(_) = node.kind { Err(not_toml("a text without quotes")) } else { Ok(node) }
 }
 
 /// The first error of each line: the others are mostly its consequences.
