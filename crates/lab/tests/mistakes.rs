@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SOUND, after_sound, line_of, problems, problems_with, small, with_line};
+use common::{SOUND, accepted, after_sound, line_of, problems, problems_with, small, with_line};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -604,6 +604,25 @@ fn overrides_are_told_by_their_key() {
         let told = problems_with(SOUND.as_bytes(), &[(key, value)]);
         assert!(told.iter().any(|problem| problem.starts_with(message)), "{key}={value} gives {told:#?}");
     }
+}
+
+#[test]
+fn a_rate_and_a_trace_that_are_both_set() {
+    let message = "--set link.b.trace: error: expected a `rate` or a `trace`, found both".to_owned();
+    let in_steps = with_line("link.rate", "rate = [{ at = \"0 s\", value = \"1 Mbit/s\" }]");
+    for (text, rate) in [(SOUND, "link.b.rate"), (&in_steps, "link.b.rate.0.value")] {
+        let told = problems_with(text.as_bytes(), &[(rate, "2 Mbit/s"), ("link.b.trace", "long")]);
+        assert!(told.contains(&message), "{rate} gives {told:#?}");
+    }
+}
+
+#[test]
+fn a_rate_or_a_trace_that_is_set_replaces_the_other_of_the_file() {
+    let traced = with_line("link.rate", "trace = \"long\"");
+    let replaced = accepted(SOUND, &[("link.b.trace", "long")]).resolve();
+    assert_eq!(replaced, accepted(&traced, &[]).resolve());
+    let replaced = accepted(&traced, &[("link.*.rate", "100 Mbit/s")]).resolve();
+    assert_eq!(replaced, accepted(SOUND, &[]).resolve());
 }
 
 #[test]

@@ -61,6 +61,7 @@ impl Override<'_> {
             )),
             Kind::Table(table) if rest.is_empty() => {
                 table.set(segment, value.clone());
+                give_way(table, segment);
                 Ok(())
             }
             Kind::Table(table) if rest[0] == EVERY && table.get(segment).is_none() => {
@@ -139,6 +140,25 @@ impl Override<'_> {
             }
         }
     }
+}
+
+/// A link has a `rate` or a `trace`: the one that is set takes the place of the other, if that is from the file alone.
+fn give_way(table: &mut Table, set: &str) {
+    let other = match set {
+        "rate" => "trace",
+        "trace" => "rate",
+        _ => return,
+    };
+    table.0.retain(|(key, value)| key.name != other || !is_from_file(value));
+}
+
+fn is_from_file(node: &Node) -> bool {
+    let inside = match &node.kind {
+        Kind::List(items) => items.iter().all(is_from_file),
+        Kind::Table(table) => table.0.iter().all(|(_, value)| is_from_file(value)),
+        _ => true,
+    };
+    inside && matches!(node.at, Place::File(..))
 }
 
 /// "there are 2 flows (0 and 1)"
