@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cwndlab as cl
@@ -270,7 +271,9 @@ def nonsense(value: Any) -> type[Fixed]:
     return Nonsense
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1, -0.5, "14480", None, 1 << 70, [1]])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), -1, -0.5, "14480", None, 1 << 70, [1], 1e30, True, np.bool_(True)]
+)
 def test_a_window_that_is_none_is_told(value: Any) -> None:
     line = nonsense(value).on_ack.__code__.co_firstlineno
     with pytest.raises(RunFailedError) as told:
@@ -278,7 +281,7 @@ def test_a_window_that_is_none_is_told(value: Any) -> None:
     text = str(told.value)
     assert f"test_controllers.py:{line}: tested-" in text
     assert ".on_ack: self.cwnd_bytes: " in text
-    assert "expected a finite number from 0 on" in text
+    assert "expected a finite number from 0 to 1.84e19, found " in text
 
 
 def test_an_exception_is_told_with_the_users_line() -> None:
@@ -402,6 +405,10 @@ def test_each_arriving_flow_has_a_controller_of_its_own() -> None:
 
     class Counting(Fixed):
         def __init__(self, setup: cl.Setup) -> None:
+    with pytest.raises(
+        InputError, match=r"^parameter\('abc'\): a text default needs words=\[...\], found none"
+    ):
+        cl.parameter("abc")
             super().__init__(setup)
             made.append(self)
 

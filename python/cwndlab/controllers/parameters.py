@@ -73,6 +73,8 @@ def parameter(
     kind = _kind(default, words, unit)
     if kind in ("flag", "word") and (low is not None or high is not None):
         raise InputError(f"parameter({default!r}): expected low and high only for a number")
+    if kind == "word" and not words:
+        raise InputError(f"parameter({default!r}): a text default needs words=[...], found none")
     if kind == "word" and default not in words:
         raise InputError(f"parameter({default!r}): expected one of words={list(words)}")
     if kind in ("count", "time"):

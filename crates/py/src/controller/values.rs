@@ -5,11 +5,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyString};
 
+/// Below the first number that needs more than 64 bits.
+const MOST: f64 = 1.84e19;
+
 /// The attribute as a whole number of at least `least`; a real number is rounded down.
 pub(super) fn whole(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, least: u64) -> PyResult<u64> {
     let value = of.getattr(name)?;
     as_whole(&value).filter(|n| *n >= least).ok_or_else(|| {
-        let needed = format!("a finite number from {least} on");
+        let needed = format!("a finite number from {least} to {MOST:.2e}");
         refused(&value, name, &needed)
     })
 }
@@ -30,7 +33,7 @@ pub(super) fn moment(of: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyRes
     if value.is_none() {
         return Ok(None);
     }
-    let seconds = as_real(&value).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+    let seconds = as_number(&value).filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
     let needed = "the simulated time in seconds, or None";
     let nanos = seconds.ok_or_else(|| refused(&value, name, needed))? * 1e9;
     Ok(Some(Time(nanos.round() as u64)))
@@ -49,9 +52,16 @@ fn as_whole(value: &Bound<'_, PyAny>) -> Option<u64> {
     if value.is_exact_instance_of::<PyInt>() {
         return value.extract().ok();
     }
-    let real = as_real(value)?;
-    // A number beyond 64 bits is as good as infinite, and just as much a mistake.
-    (real >= 0.0 && real < u64::MAX as f64).then_some(real as u64)
+    let real = as_number(value)?;
+    (0.0..=MOST).contains(&real).then_some(real as u64)
+}
+
+/// A number that is no truth value: `cwnd_bytes = True` is a slip, not one byte.
+fn as_number(value: &Bound<'_, PyAny>) -> Option<f64> {
+    let class = value.get_type();
+    // NumPy has a class of its own for them: `bool`, or `bool_` in older versions.
+    let is_flag = class.name().is_ok_and(|name| name.to_cow().is_ok_and(|name| name.starts_with("bool")));
+    if is_flag { None } else { as_real(value) }
 }
 
 fn as_real(value: &Bound<'_, PyAny>) -> Option<f64> {
