@@ -327,6 +327,31 @@ def test_a_timer_of_the_past_would_never_end() -> None:
         run(registered(Stuck))
 
 
+def test_a_timer_without_its_method() -> None:
+    class Timed(Fixed):
+        def on_ack(self, ack: cl.Ack) -> None:
+            self.next_timer_s = ack.now_s + 0.1
+
+    cls = registered(Timed)
+    with pytest.raises(
+        RunFailedError, match=r"on_ack: next_timer_s is set, but the class has no on_timer"
+    ) as told:
+        run(cls)
+    assert "self.next_timer_s = ack.now_s + 0.1" in str(told.value)
+
+    class Waits(Timed):
+        def on_timer(self, facts: cl.Facts) -> None:
+            self.next_timer_s = facts.now_s + 1
+
+    assert run(registered(Waits))
+
+    class Never(Fixed):
+        def on_ack(self, _ack: cl.Ack) -> None:
+            self.next_timer_s = None
+
+    assert run(registered(Never))
+
+
 def wrong(**attributes: Any) -> type:
     return type("Wrong", (Fixed,), attributes)
 
@@ -380,6 +405,10 @@ def test_wrong_parameters_are_refused() -> None:
     ]:
         with pytest.raises(InputError, match=r"parameter\("):
             cl.parameter(default, **options)  # type: ignore[arg-type,type-var]
+    with pytest.raises(
+        InputError, match=r"^parameter\('abc'\): a text default needs words=\[...\], found none"
+    ):
+        cl.parameter("abc")
     for name in ("name", "cwnd_bytes", "next_timer_s", "ecn", "bounded"):
         with pytest.raises(InputError, match=f"parameter '{name}': this name is taken"):
             cl.controller("wrong-name")(wrong(**{name: cl.parameter(1.0)}))
@@ -405,10 +434,6 @@ def test_each_arriving_flow_has_a_controller_of_its_own() -> None:
 
     class Counting(Fixed):
         def __init__(self, setup: cl.Setup) -> None:
-    with pytest.raises(
-        InputError, match=r"^parameter\('abc'\): a text default needs words=\[...\], found none"
-    ):
-        cl.parameter("abc")
             super().__init__(setup)
             made.append(self)
 

@@ -29,12 +29,24 @@ sources.install()
 REQUIRED = ("on_ack", "on_event")
 CALLBACKS = (*REQUIRED, "on_sent", "on_lost", "on_timer")
 # What a controller may set besides its window; None leaves it to the transport.
-OPTIONAL = ("pacing_rate_bps", "send_quantum_bytes", "next_timer_s")
+TIMER = "next_timer_s"
+OPTIONAL = ("pacing_rate_bps", "send_quantum_bytes", TIMER)
 # What it says of its window; False if it says nothing.
 FLAGS = ("own_window_in_recovery", "bounded")
 ECN = ("as-configured", "ect0", "ect1")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class _NoTimer:
+    """In place of `next_timer_s` in a class without `on_timer`: to set a time would have no effect."""
+
+    def __get__(self, instance: object, cls: type | None = None) -> None:
+        return None
+
+    def __set__(self, instance: object, value: object) -> None:
+        if value is not None:
+            raise InputError("next_timer_s is set, but the class has no on_timer")
 
 
 @dataclass(frozen=True)
@@ -135,8 +147,14 @@ def _check_optional(cls: type, name: str) -> None:
             require(f"controller {name!r}: {attribute}", value, optional(NUMBER))
         if not hasattr(cls, attribute):
             setattr(cls, attribute, None)
-    if cls.next_timer_s is not None and not hasattr(cls, "on_timer"):  # type: ignore[attr-defined]
+    if hasattr(cls, "on_timer"):
+        if isinstance(inspect.getattr_static(cls, TIMER, None), _NoTimer):
+            # It is from a base class without the method.
+            setattr(cls, TIMER, None)
+    elif getattr(cls, TIMER) is not None:
         raise InputError(f"controller {name!r}: next_timer_s: expected a method on_timer with it, found none")
+    elif inspect.getattr_static(cls, TIMER) is None:
+        setattr(cls, TIMER, _NoTimer())
 
 
 def _check_name(engine: Engine, name: str, written: code.Code) -> None:
