@@ -10,11 +10,13 @@ import pytest
 import cwndlab as cl
 from cwndlab.errors import InputError
 from cwndlab.output.answers.choice import Candidate, Choice
-from cwndlab.output.answers.goal import Goal, Limit, goal
+from cwndlab.output.answers.goal import Goal, Limit, goal, require_totals
 from cwndlab.output.answers.order import headline
 from cwndlab.output.answers.run import of_run
 from cwndlab.output.answers.sentences import of_comparison
 from cwndlab.results.comparison import Comparison
+from cwndlab.results.wanted import Wanted
+from cwndlab.scenarios.scenario import Scenario
 from cwndlab.statistics.measure import Measure
 from tests.samples import flow, link, outcome, result
 
@@ -314,6 +316,45 @@ def test_a_limit_is_in_the_unit_of_the_tables() -> None:
 def test_what_cannot_be_asked_is_an_error(best: str | None, limits: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         goal(best, limits)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            ["compare", "--cc", "cubic,reno", "--best", "done p95"],
+            "--best done p95: expected a scenario with a group (a flow with arrivals), found none",
+        ),
+        (
+            ["compare", "--cc", "cubic,reno", "--limit", "Jain > 0.5"],
+            "--limit Jain > 0.5: expected a scenario with two flows or more, found 1",
+        ),
+        (
+            ["sweep", "--over", "link.cell.rate=1 Mbit/s,2 Mbit/s", "--until", "jain ±1 %"],
+            "--until Jain ±1 %: expected a scenario with two flows or more, found 1",
+        ),
+        (
+            ["sweep", "--over", "link.cell.delay=lin(1..9 ms)", "--sample", "8", "--sensitivity", "jain"],
+            "--sensitivity Jain: expected a scenario with two flows or more, found 1",
+        ),
+    ],
+)
+def test_a_total_that_no_run_has_is_refused(
+    cwndlab: Command, tmp_path: Path, command: list[str], message: str
+) -> None:
+    (tmp_path / "a-link.toml").write_text(SWEPT)
+    answer = cwndlab(command[0], "a-link.toml", *command[1:])
+    assert answer.returncode == 2
+    assert answer.stderr == f"error: {message}\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_total_of_a_group_and_of_flows_that_arrive() -> None:
+    arriving = SWEPT + '\narrivals = { parallel = 2, size = "10 kB" }\n'
+    scenario = Scenario(arriving.encode(), "x.toml")
+    require_totals(Wanted("done p95", ("goodput > 1 Mbit/s",)), None, [scenario])
+    with pytest.raises(InputError, match="--best RTT: expected a scenario with a flow that has no arrivals"):
+        require_totals(Wanted("RTT"), None, [scenario])
 
 
 def test_a_sweep_answers_first_and_keeps_the_question(cwndlab: Command, tmp_path: Path) -> None:

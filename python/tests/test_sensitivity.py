@@ -147,9 +147,9 @@ def test_no_order_is_told_that_the_intervals_do_not_show() -> None:
 
 
 def test_no_indices_without_a_value() -> None:
-    alone = SCENARIO[: SCENARIO.index('\n[[flow]]\nname = "b"')]
-    made = cl.sweep(alone, {"link.0.rate": "lin(5..9 Mbit/s)"}, seeds=1, sample=4, sensitivity="jain")
-    assert made.answer()[0] == "No indices: expected jain at all 8 points, found none at 8."
+    over = {"link.0.rate": "lin(5..9 Mbit/s)", "flow.b.enabled": "true|false"}
+    made = cl.sweep(SCENARIO, over, seeds=1, sample=4, sensitivity="jain")
+    assert made.answer()[0] == "No indices: expected jain at all 8 points, found none at 4."
     assert made.to_json()["sensitivity"] == {"total": "jain", "keys": []}
     with pytest.raises(InputError, match="timeouts is the same at all points"):
         made.indices("timeouts")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from cwndlab.api.results import Comparison, Result, Sweep
 from cwndlab.errors import InputError
 from cwndlab.linux.backend import engine_of
-from cwndlab.output.answers.goal import sensitive
+from cwndlab.output.answers.goal import require_totals, sensitive
 from cwndlab.output.answers.precision import precision
 from cwndlab.results import comparison
 from cwndlab.results import sweep as sweep_
@@ -266,6 +266,7 @@ def sweep(
     aim = None if until is None else precision(until, chosen)
     if until is not None and across:
         raise InputError("until: expected no across with it, found one")
+    require_totals(asked, aim, scenarios)
 
     def make(needed: Sequence[Scenario], some: Sequence[int]) -> list[result.Result]:
         return _execute(needed, some, threads, Record.NONE, fresh=fresh, executor=executor)

@@ -121,6 +121,7 @@ def compare(
         read_wanted,
         run_all,
     )
+    from cwndlab.output.answers.goal import require_totals
     from cwndlab.results.comparison import collect, named
     from cwndlab.results.recording import Record
     from cwndlab.results.request import planned
@@ -153,6 +154,7 @@ def compare(
     plan = contest(experiment, names, flows)
     print_new_problems(experiment, plan.scenarios)
     checked_link(experiment, link)
+    require_totals(asked, None, plan.variants)
     request = planned("compare", named(plan), chosen, Record.FIRST)
     folder = prepared(out, backend.folder(f"{experiment.stem}-compare"), request, replace=replace)
     results = run_all(plan.scenarios, chosen, threads, Record.FIRST, fresh=fresh, on=where)

@@ -127,6 +127,7 @@ def sweep(
         read_wanted,
         run_all,
     )
+    from cwndlab.output.answers.goal import require_totals
     from cwndlab.output.answers.precision import precision
     from cwndlab.results.recording import Record
     from cwndlab.results.request import planned
@@ -180,6 +181,7 @@ def sweep(
     scenarios = [point.scenario for point in found]
     print_new_problems(experiment, scenarios)
     checked_link(experiment, link)
+    require_totals(asked, aim, scenarios)
     settings = [(each.settings, each.scenario) for each in found]
     request = planned("sweep", settings, chosen, Record.NONE, None if aim is None else aim.text, keys)
     folder = prepared(out, backend.folder(f"{experiment.stem}-sweep"), request, replace=replace)

@@ -31,6 +31,12 @@ TOTALS = (
 )
 # More of these is better, less of the others.
 MORE_IS_BETTER = ("goodput_mbps", "utilisation", "jain")
+# Totals that some scenarios do not have: the kind of component that they need, how many of it, in words.
+_NEEDED = {
+    "rtt_ms": ("flow", 1, "a scenario with a flow that has no arrivals"),
+    "completion_p95_ms": ("group", 1, "a scenario with a group (a flow with arrivals)"),
+    "jain": ("flow", 2, "a scenario with two flows or more"),
+}
 
 
 def total(outcome: Outcome, link: str | None) -> dict[str, float | None]:
@@ -70,6 +76,16 @@ def checked_link(scenario: Scenario, link: str | None) -> str | None:
     if link is not None and link not in known:
         raise InputError(f"--link {link}: no such link; expected one of: {', '.join(known)}")
     return link
+
+
+def require_total(key: str, where: str, scenarios: Iterable[Scenario]) -> None:
+    """Raise `InputError`, with `where` before the message, if no run of these scenarios has this total."""
+    if key not in _NEEDED:
+        return
+    kind, count, expected = _NEEDED[key]
+    most = max(len(scenario.components[kind]) for scenario in scenarios)
+    if most < count:
+        raise InputError(f"{where}: expected {expected}, found {most or 'none'}")
 
 
 def busiest_link(results: Sequence[Result]) -> str | None:

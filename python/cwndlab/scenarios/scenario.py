@@ -186,6 +186,13 @@ class Scenario:
         overrides = (*self.overrides, *overrides)
         return replace(self, overrides=overrides, options={**self.options, **options}, in_force=None)
 
+    @cached_property
+    def components(self) -> dict[str, Any]:
+        """The names in a run, by kind (`flow`, `subflow`, `group`, `link`), and the `probes` of each flow."""
+        text = self.engine.components(self.text, self.file, list(self.overrides))
+        components: dict[str, Any] = json.loads(text)
+        return components
+
     @property
     def set_options(self) -> list[str]:
         """The overrides as arguments of a command line."""

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
 from cwndlab.output.tables.columns import titled
-from cwndlab.results.totals import MORE_IS_BETTER, TOTALS
+from cwndlab.results.totals import MORE_IS_BETTER, TOTALS, require_total
 from cwndlab.statistics.numbers import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cwndlab.results.until import Until
+    from cwndlab.results.wanted import Wanted
+    from cwndlab.scenarios.scenario import Scenario
     from cwndlab.statistics.measure import Measure
 
 LIMIT = re.compile(r"(?P<name>.+?)\s*(?P<sign><=|>=|<|>)\s*(?P<number>[0-9.eE+-]+)\s*(?P<unit>\S*)")
@@ -73,6 +76,20 @@ def goal(best: str | None, limits: Sequence[str]) -> Goal:
 def sensitive(name: str | None) -> str | None:
     """Read `--sensitivity`: return the key of a total. Raises `InputError` if it is unknown."""
     return None if name is None else total_named(name, f"--sensitivity {name}")
+
+
+def require_totals(asked: Wanted, aim: Until | None, scenarios: Sequence[Scenario]) -> None:
+    """Raise `InputError` if these scenarios cannot have a total that is asked for: no run would answer it."""
+    named = goal(asked.best, asked.limits)
+    wanted = [] if asked.best is None else [(named.best, f"--best {asked.best}")]
+    for limit, text in zip(named.limits, asked.limits, strict=True):
+        wanted.append((limit.key, f"--limit {text}"))
+    if asked.sensitivity is not None:
+        wanted.append((asked.sensitivity, f"--sensitivity {titled(asked.sensitivity).title}"))
+    if aim is not None:
+        wanted.append((aim.key, f"--until {aim.text}"))
+    for key, where in wanted:
+        require_total(key, where, scenarios)
 
 
 def _limit(text: str) -> Limit:

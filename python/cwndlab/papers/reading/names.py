@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cwndlab.errors import InputError
 from cwndlab.papers.language.place import expected_one_of
@@ -28,16 +26,9 @@ class Names:
 
     scenario: Scenario
 
-    @cached_property
-    def _components(self) -> dict[str, Any]:
-        scenario = self.scenario
-        text = scenario.engine.components(scenario.text, scenario.file, list(scenario.overrides))
-        components: dict[str, Any] = json.loads(text)
-        return components
-
     def of(self, kind: Kind) -> Sequence[str]:
         """Return the names of flows, of flows and groups, or of links."""
-        found = self._components
+        found = self.scenario.components
         flows = [*found["flow"], *found["subflow"]]
         known: dict[Kind, Sequence[str]] = {
             Kind.FLOW: flows,
@@ -48,7 +39,7 @@ class Names:
 
     def columns(self, flow: str) -> list[str] | None:
         """Return the columns of a flow over time, or None if its algorithm does not declare them."""
-        found = self._components
+        found = self.scenario.components
         if flow in found["probes"]:
             return [*INTERVALS, *found["probes"][flow]]
         # A connection has no algorithm of its own, only its subflows have.
