@@ -137,14 +137,16 @@ def test_an_agent_that_acts_by_chance_is_the_dqn_that_always_explores() -> None:
 
 
 def test_ctrl_c_keeps_what_was_learned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def stopped(environment: str, *_: Any, **__: Any) -> Training:
+    learn = training.Learner.learn
+
+    def stopped(learner: training.Learner, *_: Any) -> Training:
         def watch(share: float) -> None:
             if share > 0.3:
                 raise KeyboardInterrupt
 
-        return train(environment, 5000, watch=watch)
+        return learn(learner, 5000, watch)
 
-    monkeypatch.setattr(training, "train", stopped)
+    monkeypatch.setattr(training.Learner, "learn", stopped)
     answer = cli("train", NEWRENO, "--out", str(tmp_path))
     assert answer.exit_code == 130
     told = json.loads((tmp_path / "training.json").read_text())
@@ -226,6 +228,13 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     assert told(*raw).startswith(
         "--set flow.0.cc.colour: error: flow.agent_0.cc.colour: unknown key `colour`"
     )
+
+
+def test_a_training_that_cannot_begin_leaves_no_folder(cwndlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("x")
+    for wrong in (["cwndlab/Foo-v0"], [WINDOW, "--set", "flow.0.cc.colour=1"], [WINDOW, "--from", "text"]):
+        assert cwndlab("train", *wrong).returncode == 2
+    assert not (tmp_path / "out").exists()
 
 
 def test_mistakes_name_their_option(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def train(
     from cwndlab.commands.deliver import completing, prepared
     from cwndlab.commands.naming import named
     from cwndlab.errors import InputError
-    from cwndlab.learning.training import train as learn
+    from cwndlab.learning.training import begun
     from cwndlab.output import about, files
     from cwndlab.scenarios.overrides import parse_overrides
     from cwndlab.system import writing
@@ -91,6 +91,9 @@ def train(
     checkpoint = None if resume is None else read(resume / CHECKPOINT, CHECKPOINT_BYTES, "a checkpoint")
     goes_on = out is None and resume is not None
     request = _request(environment, decisions, seed, scenario, flow, changes, backend, weights, checkpoint)
+    names = {"weights": f"--from {start}", "checkpoint": f"--resume {resume}", "flow": f"--flow {flow}"}
+    with named(**names):
+        learner = begun(environment, seed, scenario, flow, changes, weights, checkpoint, backend=backend)
     folder = prepared(
         resume if goes_on else out,
         backend.folder(f"train-{environment.rpartition('/')[2]}"),
@@ -100,11 +103,8 @@ def train(
     given = {"--scenario": scenario, "--flow": flow, "--from": start, "--resume": resume}
     options = [(name, str(value)) for name, value in given.items() if value is not None]
     options += [("--set", text) for text in overrides]
-    names = {"weights": f"--from {start}", "checkpoint": f"--resume {resume}", "flow": f"--flow {flow}"}
-    with progress("train") as watch, named(**names):
-        training = learn(
-            environment, decisions, seed, scenario, flow, changes, weights, checkpoint, watch, backend=backend
-        )
+    with progress("train") as watch:
+        training = learner.learn(decisions, watch)
     command = _command(training, options)
     with completing(folder):
         writing.write_bytes(folder / WEIGHTS, training.weights)

@@ -87,29 +87,60 @@ def train(
     share done, 0 to 1. With `backend="linux"` the flow is one of Linux's own TCP. Raises `InputError` if an
     argument is wrong, and `CwndlabError` if the training fails.
     """
-    if weights is not None and checkpoint is not None:
-        raise InputError("weights and checkpoint: expected one of the two")
     if decisions < 1:
         raise InputError(f"{decisions} decisions: expected at least 1")
+    learner = begun(environment, seed, scenario, flow, overrides, weights, checkpoint, backend=backend)
+    return learner.learn(decisions, watch)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A training whose arguments are right, before its first decision."""
+
+    environment: str
+    seed: int
+    engine: Engine
+    trainer: Trainer
+
+    def learn(self, decisions: int, watch: Callable[[float], None]) -> Training:
+        """Train for so many decisions. `watch` gets the share done."""
+        trainer = self.trainer
+        training = Training(self.environment, self.seed, self.engine, decisions_before=trainer.decisions)
+        try:
+            while training.decisions < decisions:
+                count = min(SLICE, decisions - training.decisions)
+                training.episodes += [Episode(*episode) for episode in trainer.train(count)]
+                training.decisions += count
+                watch(training.decisions / decisions)
+        except KeyboardInterrupt:
+            training.interrupted = True
+        except RuntimeError as error:
+            raise CwndlabError(str(error)) from None
+        training.weights = trainer.weights()
+        training.checkpoint = trainer.checkpoint()
+        return training
+
+
+def begun(
+    environment: str,
+    seed: int,
+    scenario: Source | None,
+    flow: str | None,
+    overrides: Overrides | None,
+    weights: bytes | None,
+    checkpoint: bytes | None,
+    *,
+    backend: str,
+) -> Learner:
+    """Check the arguments of `train` and return what learns. Raises `InputError` if one is wrong."""
+    if weights is not None and checkpoint is not None:
+        raise InputError("weights and checkpoint: expected one of the two")
     engine = in_use()
     steered = courses.named(flow)
     course = courses.course(engine, environment, scenario, steered, overrides, backend=backend)
     courses.checked_seed(seed)
     trainer = _trainer(engine, course, seed, weights, checkpoint)
-    training = Training(environment, seed, engine_of(backend, engine), decisions_before=trainer.decisions)
-    try:
-        while training.decisions < decisions:
-            count = min(SLICE, decisions - training.decisions)
-            training.episodes += [Episode(*episode) for episode in trainer.train(count)]
-            training.decisions += count
-            watch(training.decisions / decisions)
-    except KeyboardInterrupt:
-        training.interrupted = True
-    except RuntimeError as error:
-        raise CwndlabError(str(error)) from None
-    training.weights = trainer.weights()
-    training.checkpoint = trainer.checkpoint()
-    return training
+    return Learner(environment, seed, engine_of(backend, engine), trainer)
 
 
 def _trainer(
