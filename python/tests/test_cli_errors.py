@@ -104,6 +104,9 @@ def test_a_failed_run_names_its_seed(scenario: Path, tmp_path: Path, monkeypatch
         ),
         (["check", "example"], "error: example: no such file; did you mean scenarios/example.toml?"),
         (["check", "two"], "error: two: no such file; did you mean two.toml?"),
+        (["run", "two-flow"], "error: two-flow: no such file; did you mean the example two-flows?"),
+        (["check", "some/tow-flows.toml"], "no such file; did you mean the example two-flows?"),
+        (["show", "two-flow"], "nothing is called 'two-flow'; did you mean two-flows?"),
         (
             ["check", "traces/my.trace"],
             "my.trace: error: this is a trace, not a scenario; a scenario names a trace in a [[link]], by "

@@ -67,7 +67,7 @@ def show(
     if options or (not catalogue.has(engine, name) and _is_path(name)):
         _recording(engine, name, window, plot, delays=delays, as_json=as_json)
         return
-    kind, entry = catalogue.find(engine, name)
+    kind, entry = catalogue.find(engine, name, examples.names())
     if as_json:
         document = entry if kind == "profile" else catalogue.described(engine, kind, entry)
         print_document({"schema": 1, "kind": kind, **document})

@@ -9,6 +9,8 @@ from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cwndlab.engine.extension import Engine
 
 Entry = dict[str, Any]
@@ -33,8 +35,11 @@ TCP = "tcp"
 MPTCP = "mptcp"
 
 
-def find(engine: Engine, name: str) -> tuple[str, Entry]:
-    """Return the kind and the entry of this name. Raises `InputError` with a suggestion if it is unknown."""
+def find(engine: Engine, name: str, others: Iterable[str] = ()) -> tuple[str, Entry]:
+    """Return the kind and the entry of this name.
+
+    Raises `InputError` if it is unknown, with the nearest of all names and of the `others` that may be meant.
+    """
     catalogue = engine.read_catalogue(LINUX if name.startswith(f"{LINUX}:") else None)
     if name == TCP:
         return "options", {
@@ -51,7 +56,7 @@ def find(engine: Engine, name: str) -> tuple[str, Entry]:
     name = name.removeprefix(UNCOUPLED)
     entries = {entry["name"]: (kind, entry) for part, kind in PARTS.items() for entry in catalogue[part]}
     if name not in entries:
-        raise InputError(_unknown(name, [*entries, TCP, MPTCP]))
+        raise InputError(_unknown(name, [*entries, TCP, MPTCP, *others]))
     return entries[name]
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cwndlab.engine import Engine, in_use
+from cwndlab.engine import SHIPPED, Engine, in_use
 from cwndlab.errors import InputError
 from cwndlab.scenarios import examples
 from cwndlab.scenarios.axis import split
@@ -284,4 +284,7 @@ def _instead(path: Path) -> str | None:
     found = next((str(each) for each in candidates if reading.is_file(each)), None)
     if found is None and examples.file_of(path.stem) is not None:
         return f"the example {path.stem}, without folder and ending"
+    if found is None:
+        near = SHIPPED.nearest(path.name.removesuffix(".toml"), examples.names())
+        return " or ".join(f"the example {name}" for name in near) or None
     return found
