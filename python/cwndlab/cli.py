@@ -24,6 +24,7 @@ from cwndlab.commands.linux import linux
 from cwndlab.commands.listing import list_
 from cwndlab.commands.plot import plot
 from cwndlab.commands.problems import print_lines, print_message, print_problems
+from cwndlab.commands.refusals import refusal
 from cwndlab.commands.reproduce import reproduce
 from cwndlab.commands.run import run
 from cwndlab.commands.score import score
@@ -83,11 +84,11 @@ class _Commands(TyperGroup):
             sys.exit(1)
 
     def make_context(self, *args: Any, **options: Any) -> Any:
-        with _telling_of_ctrl_c():
+        with _telling_of_ctrl_c(), _in_our_words():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        with _telling_of_ctrl_c():
+        with _telling_of_ctrl_c(), _in_our_words():
             return super().invoke(ctx)
 
 
@@ -99,6 +100,17 @@ def _telling_of_ctrl_c() -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """Raise `InputError` for a value that Typer refuses; it keeps its own words for missing ones."""
+    try:
+        yield
+    except typer.BadParameter as error:
+        if type(error) is typer.BadParameter:
+            raise refusal(error) from None
+        raise
 
 
 app = typer.Typer(

@@ -173,6 +173,40 @@ def test_no_command_shows_help(cwndlab: Command) -> None:
     assert "Usage" in answer.stdout + answer.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "two.toml", "--record", "some"], "--record: expected one of first, all, none, found some"),
+        (
+            ["run", "two.toml", "--threads", "0"],
+            "--threads: expected a whole number from 1 to 10000, found 0",
+        ),
+        (
+            ["run", "two.toml", "--threads", "x"],
+            "--threads: expected a whole number from 1 to 10000, found x",
+        ),
+        (["sweep", "two.toml", "--sample", "x"], "--sample: expected a whole number, found x"),
+        (["bench", "--repeats", "0"], "--repeats: expected a whole number from 1 on, found 0"),
+        (["serve", "--port", "99999"], "--port: expected a whole number from 0 to 65535, found 99999"),
+        (["table", "x", "--format", "html"], "--format: expected one of latex, markdown, found html"),
+        (
+            ["run", "two.toml", "--backend", ""],
+            "--backend: expected one of sim, linux, both, found an empty text",
+        ),
+        (["run", "two.toml", "--out", ""], "--out: expected a name, found an empty text"),
+        (["plot", "nope"], "nope: no such folder; expected the folder of a result"),
+        (["plot", "."], "runs.json: cannot be read (No such file or directory); expected the folder of a"),
+    ],
+)
+def test_a_value_that_an_option_does_not_take(
+    cwndlab: Command, scenario: Path, arguments: list[str], message: str
+) -> None:
+    assert scenario.name == "two.toml"
+    answer = cwndlab(*arguments)
+    assert_refused(answer, f"error: {message}")
+    assert "Usage" not in answer.stderr
+
+
 def test_unknown_command(cwndlab: Command) -> None:
     assert_refused(cwndlab("rum"), "rum")
 
@@ -185,7 +219,10 @@ def test_unknown_names(cwndlab: Command) -> None:
 
 @pytest.mark.parametrize("arguments", [["train", "cwndlab/Window-v0"], ["score", "cwndlab/Window-v0"]])
 def test_episodes_play_on_one_backend(cwndlab: Command, arguments: list[str]) -> None:
-    assert_refused(cwndlab(*arguments, "--backend", "both"), "'both' is not one of 'sim', 'linux'")
+    assert_refused(
+        cwndlab(*arguments, "--backend", "both"), "--backend: expected one of sim, linux, found both"
+    )
+    assert_refused(cwndlab(*arguments, "--backend", "lnux"), "found lnux; did you mean linux?")
 
 
 def test_ctrl_c_while_the_program_is_loaded() -> None:

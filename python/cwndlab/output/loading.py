@@ -44,6 +44,8 @@ def load(folder: str | os.PathLike[str]) -> Study:
     try:
         text = read_regular(path)
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not path.parent.exists():
+            raise InputError(f"{path.parent}: no such folder; expected the folder of a result") from None
         raise InputError(
             f"{path}: cannot be read ({error.strerror}); expected the folder of a result"
         ) from None
