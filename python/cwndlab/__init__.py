@@ -77,3 +77,8 @@ def __getattr__(name: str) -> Any:
 
         return version("cwndlab")
     raise AttributeError(f"module 'cwndlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return what the module has, also what nobody has used yet, so that tab completion offers it."""
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +81,9 @@ def test_unknown_column(scenario: Path) -> None:
 
 def test_version() -> None:
     assert cl.__version__
+
+
+def test_the_package_lists_what_it_offers() -> None:
+    program = "import cwndlab as cl; print({*cl.__all__} - {*dir(cl)}, 'polars' in __import__('sys').modules)"
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert answer.stdout == "set() False\n"
