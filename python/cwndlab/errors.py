@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
     from typing import Self
 
 
@@ -17,6 +18,10 @@ class CwndlabError(Exception):
     """An error that is reported in one line, without a traceback."""
 
     exit_status = 1
+
+    def reword(self, worded: Callable[[str], str]) -> None:
+        """Say the same in other words."""
+        self.args = (worded(str(self)),)
 
 
 class InputError(CwndlabError):

@@ -11,6 +11,7 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.errors import InputError
+from cwndlab.gym import FlowEnv, train
 from cwndlab.system.arguments import TEXTS, WHOLES, checked, optional
 from tests.conftest import SCENARIO
 
@@ -27,8 +28,8 @@ pytestmark = pytest.mark.usefixtures("own_cache")
         ({"source": None}, "source: expected a path, a text or a dictionary"),
         ({"source": 5}, "source: expected a path"),
         ({"source": b"x"}, "source: expected a path"),
-        ({"seeds": None}, "seeds: expected a list of whole numbers, found None"),
-        ({"seeds": "1-3"}, "seeds: expected a list of whole numbers, found '1-3'"),
+        ({"seeds": None}, "seeds: expected a whole number or a list of whole numbers, found None"),
+        ({"seeds": "1-3"}, "seeds: expected a whole number or a list of whole numbers, found '1-3'"),
         ({"seeds": 1.5}, "seeds: expected "),
         ({"seeds": ["1"]}, "seeds: expected "),
         ({"seeds": True}, "seeds: expected "),
@@ -91,6 +92,76 @@ def test_a_comparison(given: dict[str, Any], message: str) -> None:
 def test_a_sweep(given: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=f"^{message}"):
         cl.sweep(SCENARIO, **{"over": RATES, **given})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cl.sweep(SCENARIO, RATES, sample=-2), "sample=-2: expected 1 to 100000"),
+        (
+            lambda: cl.sweep(SCENARIO, RATES, sample_seed=3),
+            "sample_seed=3: expected sample=N with it, found none",
+        ),
+        (
+            lambda: cl.sweep(SCENARIO, {**RATES, "link.0.rate": ["3 Mbit/s"]}),
+            "over['link.bottleneck.rate']: expected a key that nothing sets again, found over['link.0.rate']",
+        ),
+        (
+            lambda: cl.sweep(SCENARIO, {"flow.a.cc": ["renno"]}),
+            "over['flow.a.cc']: error: unknown algorithm `renno`; did you mean `reno`?",
+        ),
+        (lambda: cl.compare(SCENARIO, BOTH, ["c"]), "flows='c': no such flow; expected one of: a, b"),
+        (lambda: cl.compare(SCENARIO, ["cubic", "renno"]), "algorithms='renno': error: unknown algorithm"),
+        (
+            lambda: cl.run(SCENARIO, overrides={"link.0.rat": 1}),
+            "overrides['link.0.rat']: error: link.bottleneck.rat: unknown key `rat`; did you mean `rate`?",
+        ),
+        (
+            lambda: FlowEnv("cwndlab/Window-v0", overrides={"tcp.ms": 1}),
+            "overrides['tcp.ms']: error: unknown key",
+        ),
+        (
+            lambda: train("cwndlab/Window-v0", 1, overrides={"tcp.ms": 1}),
+            "overrides['tcp.ms']: error: unknown key",
+        ),
+    ],
+)
+def test_messages_name_arguments_not_options(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        call()
+    assert str(error.value).startswith(message), error.value
+    assert "--" not in str(error.value).replace("--with", "")
+
+
+def test_problems_of_a_scenario_name_arguments() -> None:
+    with pytest.raises(cl.ScenarioError) as error:
+        cl.run(SCENARIO, overrides={"flow.a.cc": "renno", "tcp.ms": 1})
+    texts = [problem.text for problem in error.value.problems]
+    assert [text.partition(":")[0] for text in texts] == ["overrides['flow.a.cc']", "overrides['tcp.ms']"]
+    assert str(error.value) == "\n".join(texts)
+
+
+def test_an_argument_that_does_not_exist() -> None:
+    message = r"^run\(\) got an unexpected keyword argument 'seed'; did you mean seeds\?$"
+    with pytest.raises(TypeError, match=message):
+        cl.run(SCENARIO, seed=3)  # type: ignore[call-arg]
+
+
+def test_figures_and_folders_name_arguments() -> None:
+    result: Any = cl.run(SCENARIO, seeds=1)
+    wrong: list[tuple[Callable[[], Any], str]] = [
+        (lambda: result.plot("boxs"), "kind: expected a figure .*, found 'boxs'; did you mean box?"),
+        (lambda: result.plot("box", "size"), "measure: expected a measure of a flow"),
+        (
+            lambda: result.plot("box", labels={"zz": "y"}),
+            r"labels\['zz'\]: expected one of a, cubic, b, reno",
+        ),
+        (lambda: result.save("/proc/x"), "folder='/proc/x': cannot be written"),
+        (lambda: result.measure("goodput"), "metric: expected a function, found 'goodput'"),
+    ]
+    for call, message in wrong:
+        with pytest.raises(InputError, match=f"^{message}"):
+            call()
 
 
 def test_a_result(tmp_path: Path) -> None:

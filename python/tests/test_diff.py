@@ -168,6 +168,6 @@ def test_folders_that_cannot_be_compared(cwndlab: Command, stored: Path) -> None
         assert answer.returncode == 2
         assert f"r: expected the folder of a run, comparison or sweep, found {told}" in answer.stderr
     assert "s: expected a result made by `cwndlab run` as a is" in cwndlab("diff", "a", "s").stderr
-    assert "none/runs.json: cannot be read" in cwndlab("diff", "a", "none").stderr
+    assert "none: no such folder" in cwndlab("diff", "a", "none").stderr
     (stored / "b" / "result.json").write_text("{}")
     assert "result.json: is damaged" in cwndlab("diff", "a", "b").stderr

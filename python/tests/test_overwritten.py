@@ -142,7 +142,7 @@ def test_overrides_of_a_program_are_set_once() -> None:
         InputError, match=r"^overrides\['flow.a.cc.C'\]: .* found overrides\['flow.a.cc'\] after it"
     ):
         cl.run(SCENARIO, overrides=above)
-    with pytest.raises(InputError, match=r"flow.0.cc: expected a key that nothing sets again, found"):
+    with pytest.raises(InputError, match=r"flow.0.cc'\]: expected a key that nothing sets again, found"):
         cl.run(SCENARIO, overrides={"flow.0.cc": "vegas", "flow.a.cc": "cubic"})
 
 

@@ -229,7 +229,7 @@ def test_a_folder_that_cannot_be(name: str, message: str) -> None:
     made = result([outcome([flow("a", 1)])])
     with pytest.raises(cl.InputError, match=message):
         made.save(name, figures=False)
-    with pytest.raises(cl.InputError, match=r"^--out "):
+    with pytest.raises(cl.InputError, match=r"^folder="):
         made.save(name, figures=False, replace=True)
 
 

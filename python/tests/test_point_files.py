@@ -64,7 +64,7 @@ def test_the_points_meet_all_values_of_other_keys(scenario: Path, cwndlab: Comma
 def test_python_takes_a_path() -> None:
     path = file("link.0.rate\n5 Mbit/s\n9 Mbit/s\n")
     assert cl.sweep(SCENARIO, path, seeds=1).table.height == 2
-    with pytest.raises(InputError, match=r"--over points.csv: expected a key to draw with --sample"):
+    with pytest.raises(InputError, match=r"^over='points.csv': expected a key to draw with sample"):
         cl.sweep(SCENARIO, "points.csv", sample=3)
 
 

@@ -137,7 +137,7 @@ def test_what_does_not_fit_together() -> None:
 
 
 def test_a_unit_that_a_key_does_not_have_is_named_with_its_option() -> None:
-    with pytest.raises(ScenarioError, match=r"--over link.0.rate: error: unknown unit `ms`"):
+    with pytest.raises(ScenarioError, match=r"over\['link.0.rate'\]: error: unknown unit `ms`"):
         cl.sweep(SCENARIO, {"link.0.rate": "lin(1..2 ms)"}, sample=4)
 
 

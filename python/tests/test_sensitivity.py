@@ -167,7 +167,7 @@ def test_mistakes() -> None:
         with pytest.raises(InputError) as error:
             sampling(*arguments, mixed=True)
         assert message in str(error.value)
-    with pytest.raises(InputError, match="--sensitivity speed: expected one of goodput"):
+    with pytest.raises(InputError, match="sensitivity='speed': expected one of goodput"):
         cl.sweep(SCENARIO, {"link.0.rate": "lin(5..9 Mbit/s)"}, sample=4, sensitivity="speed")
     with pytest.raises(InputError, match="expected no across"):
         cl.sweep(SCENARIO, {}, sample=4, sensitivity="goodput", across={"link.0.loss": ["0", "0.1"]})

@@ -38,12 +38,15 @@ from cwndlab.system.arguments import (
     TEXTS,
     TEXTS_OR_WHOLES,
     WHOLE,
+    WHOLES,
     checked,
     is_whole,
     optional,
+    require,
 )
 from cwndlab.system.given import given_path
 from cwndlab.system.threads import checked_threads
+from cwndlab.system.wording import in_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
 COMMON = {"source": SOURCE, "threads": optional(WHOLE), "backend": TEXT}
 
 
+@in_arguments
 @checked(**COMMON, record=TEXT, qlog=optional(PATH), pcap=optional(PATH))
 def run(
     source: Source,
@@ -138,6 +142,7 @@ def compare(
 ) -> Sweep: ...
 
 
+@in_arguments
 @checked(
     **COMMON,
     algorithms=TEXTS,
@@ -196,6 +201,7 @@ def compare(
     return Comparison.of(comparison.collect(plan, results, link))
 
 
+@in_arguments
 @checked(
     **COMMON,
     over=optional(DICTIONARY | PATH),
@@ -298,6 +304,7 @@ def _axes(option: str, given: Axes | None, base: Scenario) -> list[Axis]:
 
 
 def _chosen(seeds: Seeds) -> list[int]:
+    require("seeds", seeds, WHOLE | WHOLES)
     if is_whole(seeds):
         return seeds_.counted(int(cast("int", seeds)))
     return seeds_.listed(cast("Iterable[int]", seeds))

@@ -9,6 +9,7 @@ from cwndlab.results import comparison, result, sweep
 from cwndlab.results.wanted import Wanted
 from cwndlab.statistics.numbers import counted
 from cwndlab.system.arguments import DICTIONARY, PATH, TEXT, TEXTS, checked, optional
+from cwndlab.system.wording import in_arguments
 
 if TYPE_CHECKING:
     import os
@@ -33,6 +34,7 @@ def _listed(ax: Any) -> list[Axes]:
 class _Output(result.Study):
     """The methods of a study beyond its values."""
 
+    @in_arguments
     @checked(
         kind=optional(TEXT),
         measure=optional(TEXT),
@@ -89,6 +91,7 @@ class _Output(result.Study):
         axes = [] if ax is None else _listed(ax)
         return plot(self, kind, measure, styled=style, labels=labels, width=width, title=title, axes=axes)
 
+    @in_arguments
     @checked(labels=optional(DICTIONARY))
     def to_markdown(self, labels: Mapping[str, str] | None = None) -> str:
         """Return the tables with their 95 % intervals in Markdown. `labels` replace names in the rows."""
@@ -96,6 +99,7 @@ class _Output(result.Study):
 
         return markdown(self._tables(), labels)
 
+    @in_arguments
     @checked(labels=optional(DICTIONARY))
     def to_latex(self, labels: Mapping[str, str] | None = None) -> str:
         """Return the tables with their 95 % intervals in LaTeX, which needs the package `booktabs`."""
@@ -119,6 +123,7 @@ class _Output(result.Study):
 
         return notebook(self)
 
+    @in_arguments
     @checked(best=optional(TEXT), limits=TEXTS)
     def answer(self, best: str | None = None, limits: Sequence[str] = ()) -> list[str]:
         """Return a few sentences that say what came out.
@@ -133,6 +138,7 @@ class _Output(result.Study):
         asked = Wanted(best, tuple(limits))
         return kind_of(self).answer(self, asked if asked.words else None)
 
+    @in_arguments
     @checked(folder=PATH, formats=TEXT | TEXTS)
     def save(
         self,
@@ -224,6 +230,7 @@ _PUBLIC: dict[str, Callable[[Any], Result | Comparison | Sweep]] = {
 }
 
 
+@in_arguments
 @checked(folder=PATH)
 def load(folder: str | os.PathLike[str]) -> Result | Comparison | Sweep:
     """Read the result that `save` or a command wrote into a folder.

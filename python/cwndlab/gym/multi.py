@@ -10,6 +10,7 @@ from cwndlab.engine import in_use
 from cwndlab.errors import ArgumentError, CwndlabError
 from cwndlab.learning import course as courses
 from cwndlab.system.arguments import TEXTS, WHOLE, optional, require
+from cwndlab.system.wording import in_arguments
 
 try:
     import numpy as np
@@ -43,6 +44,7 @@ class FlowsEnv(AECEnv):  # type: ignore[misc,type-arg,unused-ignore]
     metadata = {"name": "cwndlab_flows_v0", "render_modes": [], "is_parallelizable": False}  # noqa: RUF012
     render_mode = None
 
+    @in_arguments
     def __init__(
         self,
         environment: str,

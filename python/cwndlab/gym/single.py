@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cwndlab.engine import in_use
 from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
+from cwndlab.system.wording import in_arguments
 
 try:
     import gymnasium
@@ -31,6 +32,7 @@ class FlowEnv(gymnasium.Env[Any, Any]):
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's)
     render_mode = None
 
+    @in_arguments
     def __init__(
         self,
         environment: str,

@@ -10,6 +10,7 @@ from cwndlab.errors import CwndlabError, InputError
 from cwndlab.learning import course as courses
 from cwndlab.system.arguments import WHOLE, Kind, is_whole, optional, require
 from cwndlab.system.threads import checked_threads
+from cwndlab.system.wording import in_arguments
 
 try:
     import numpy as np
@@ -43,6 +44,7 @@ class FlowVectorEnv(VectorEnv[Any, Any, Any]):
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
     render_mode = None
 
+    @in_arguments
     def __init__(
         self,
         environment: str,

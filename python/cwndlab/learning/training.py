@@ -10,6 +10,7 @@ from cwndlab.errors import ArgumentError, CwndlabError, InputError
 from cwndlab.learning import course as courses
 from cwndlab.linux.backend import engine_of
 from cwndlab.system.arguments import BYTES, WHOLE, checked, optional
+from cwndlab.system.wording import in_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,7 @@ class Training:
         }
 
 
+@in_arguments
 @checked(decisions=WHOLE, weights=optional(BYTES), checkpoint=optional(BYTES))
 def train(
     environment: str,

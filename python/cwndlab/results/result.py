@@ -17,6 +17,7 @@ from cwndlab.results.summary import Summary, summarise
 from cwndlab.scenarios.scenario import with_options
 from cwndlab.scenarios.seeds import shown_seeds
 from cwndlab.statistics.measure import Measure, measure
+from cwndlab.system.arguments import FUNCTION, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -223,6 +224,7 @@ class Result(Study):
         """Return each seed as a result of its own."""
         return (replace(self, runs=[run]) for run in self.runs)
 
+    @checked(metric=FUNCTION)
     def measure(self, metric: Callable[[Self], float | None]) -> Measure:
         """Summarise a metric of your own over the seeds.
 

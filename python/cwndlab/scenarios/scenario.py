@@ -17,7 +17,7 @@ from cwndlab.scenarios.waiting import waiting
 from cwndlab.system import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cwndlab.engine.origins import Origin
     from cwndlab.scenarios.overrides import Override
@@ -55,6 +55,11 @@ class ScenarioError(InputError):
         super().__init__("\n".join(problem.text for problem in problems))
         self.scenario = scenario
         self.problems = problems
+
+    def reword(self, worded: Callable[[str], str]) -> None:
+        """Say the same of each problem in other words."""
+        self.problems = [replace(problem, text=worded(problem.text)) for problem in self.problems]
+        self.args = ("\n".join(problem.text for problem in self.problems),)
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,14 @@ def written_overrides(overrides: Overrides | None) -> tuple[Override, ...]:
 
 
 def _override(key: object, value: Any) -> Override:
-    if not isinstance(key, str):
+    if not isinstance(key, str) or not key.strip():
         raise InputError(f"overrides: expected keys such as 'flow.0.cc', found {key!r}")
     if "=" in key:
         raise InputError(f"overrides: expected a key without `=`, found {key!r}")
-    return parse_override(f"{key}={written(value, key)}")
+    text = written(value, key)
+    if not text.strip():
+        raise InputError(f"overrides[{key!r}]: expected a value, found an empty text")
+    return parse_override(f"{key}={text}")
 
 
 def written(value: Any, key: str) -> str:

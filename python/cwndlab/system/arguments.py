@@ -10,6 +10,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import wraps
 from math import inf
 from numbers import Integral, Real
@@ -78,6 +79,7 @@ TEXTS_OR_WHOLES = Kind(
     "a list of texts or whole numbers", _all(lambda each: _is_text(each) or is_whole(each))
 )
 PATH = Kind("a path", lambda value: isinstance(value, str | PathLike))
+FUNCTION = Kind("a function", callable)
 NUMBER = Kind("a number", lambda value: is_number(value))
 YES_OR_NO = Kind("True or False", lambda value: isinstance(value, bool))
 DICTIONARY = Kind(
@@ -101,7 +103,7 @@ def checked(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(function)
         def call(*args: P.args, **keywords: P.kwargs) -> R:
-            given = signature.bind(*args, **keywords).arguments
+            given = _bound(function, signature, args, keywords)
             for name, kind in kinds.items():
                 if name in given:
                     require(name, given[name], kind)
@@ -110,6 +112,23 @@ def checked(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
         return call
 
     return decorate
+
+
+def _bound(
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> Mapping[str, Any]:
+    """Return the given arguments by name. Raises `TypeError` as a call does, with the nearest name."""
+    try:
+        return signature.bind(*args, **keywords).arguments
+    except TypeError as error:
+        known = list(signature.parameters)
+        unknown = [name for name in keywords if name not in known]
+        near = get_close_matches(unknown[0], known, 1) if unknown else []
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise TypeError(f"{function.__qualname__}() {error}{hint}") from None
 
 
 def require(name: str, value: Any, kind: Kind) -> None:

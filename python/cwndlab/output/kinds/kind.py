@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from cwndlab.engine.suggestions import did_you_mean
 from cwndlab.errors import InputError
 from cwndlab.output.figures.content import NoContentError
 from cwndlab.results.result import Study
@@ -115,7 +116,9 @@ class Kind(ABC, Generic[S]):
         known = self.figures(study)
         chosen = self.default_figure(study) if name is None else name
         if chosen not in known:
-            raise InputError(f"--kind: expected a figure ({_drawable(known)}), found {name!r}")
+            near = did_you_mean(chosen, known, "")
+            hint = f"; {near}" if near else ""
+            raise InputError(f"--kind: expected a figure ({_drawable(known)}), found {name!r}{hint}")
         kind = known[chosen]
         if measure is not None and not kind.has_measures:
             with_measures = ", ".join(each for each, other in known.items() if other.has_measures)
