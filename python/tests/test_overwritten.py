@@ -9,6 +9,7 @@ import pytest
 
 import cwndlab as cl
 from cwndlab.errors import InputError
+from cwndlab.gym import FlowEnv
 from cwndlab.scenarios.axis import parse_axis
 from cwndlab.scenarios.contest import contest
 from cwndlab.scenarios.grid import grid, points
@@ -144,6 +145,23 @@ def test_overrides_of_a_program_are_set_once() -> None:
         cl.run(SCENARIO, overrides=above)
     with pytest.raises(InputError, match=r"flow.0.cc'\]: expected a key that nothing sets again, found"):
         cl.run(SCENARIO, overrides={"flow.0.cc": "vegas", "flow.a.cc": "cubic"})
+
+
+def test_two_names_of_one_key_are_found_everywhere(cwndlab: Command, scenario: Path) -> None:
+    twice = {"flow.0.cc.C": "0.5", "flow.a.cc": "cubic"}
+    told = "flow.0.cc.C'\\]: expected a key that nothing sets again, found overrides\\['flow.a.cc'\\]"
+    for call in (
+        lambda: cl.compare(SCENARIO, ["reno", "cubic"], ["b"], overrides=twice),
+        lambda: cl.sweep(SCENARIO, {"flow.b.cc": ["reno", "cubic"]}, overrides=twice),
+        lambda: FlowEnv("cwndlab/Window-v0", scenario=SCENARIO, flow="b", overrides=twice),
+    ):
+        with pytest.raises(InputError, match=told):
+            call()
+    answer = cwndlab("check", scenario.name, *(f"--set={key}={value}" for key, value in twice.items()))
+    assert answer.returncode == 2
+    assert answer.stderr == (
+        "error: --set flow.0.cc.C: expected a key that nothing sets again, found --set flow.a.cc\n"
+    )
 
 
 def test_every_command_takes_a_key_once(cwndlab: Command, scenario: Path) -> None:

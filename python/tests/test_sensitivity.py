@@ -169,6 +169,11 @@ def test_mistakes() -> None:
         assert message in str(error.value)
     with pytest.raises(InputError, match="sensitivity='speed': expected one of goodput"):
         cl.sweep(SCENARIO, {"link.0.rate": "lin(5..9 Mbit/s)"}, sample=4, sensitivity="speed")
+    over, alone = {"link.0.rate": "lin(5..9 Mbit/s)"}, {"flow.b.enabled": False}
+    with pytest.raises(
+        InputError, match="sensitivity='Jain': expected a scenario with two flows or more, found 1"
+    ):
+        cl.sweep(SCENARIO, over, overrides=alone, sample=4, sensitivity="jain")
     with pytest.raises(InputError, match="expected no across"):
         cl.sweep(SCENARIO, {}, sample=4, sensitivity="goodput", across={"link.0.loss": ["0", "0.1"]})
     with pytest.raises(InputError, match="found another design"):

@@ -32,7 +32,6 @@ def require_set_once(given: Scenario, named: Scenario, variants: Sequence[Scenar
 
     All variants set the same keys, after those of `named`, which has names for the flows besides.
     """
-    require_own_set_once(given)
     first, own = variants[0], len(given.overrides)
     for place in (*range(own), *range(len(named.overrides), len(first.overrides))):
         if all(_is_overwritten(variant, place) for variant in variants):
