@@ -58,10 +58,15 @@ fn as_whole(value: &Bound<'_, PyAny>) -> Option<u64> {
 
 /// A number that is no truth value: `cwnd_bytes = True` is a slip, not one byte.
 fn as_number(value: &Bound<'_, PyAny>) -> Option<f64> {
+    // Nearly all are Python's floats, and looking up the name of a class takes long.
+    let is_float = value.is_exact_instance_of::<PyFloat>();
+    if is_float || !is_flag(value) { as_real(value) } else { None }
+}
+
+/// NumPy has a class of its own for truth values: `bool`, or `bool_` in older versions.
+fn is_flag(value: &Bound<'_, PyAny>) -> bool {
     let class = value.get_type();
-    // NumPy has a class of its own for them: `bool`, or `bool_` in older versions.
-    let is_flag = class.name().is_ok_and(|name| name.to_cow().is_ok_and(|name| name.starts_with("bool")));
-    if is_flag { None } else { as_real(value) }
+    class.name().is_ok_and(|name| name.to_cow().is_ok_and(|name| name.starts_with("bool")))
 }
 
 fn as_real(value: &Bound<'_, PyAny>) -> Option<f64> {

@@ -62,7 +62,7 @@ class TimeChart:
     """Lines over a common, ascending x, already thinned to what a screen can show.
 
     The y axis begins at zero unless `y_span` says otherwise; `x_span` is all x unless given. Lines with
-    `steps` keep their value until the next x. `note` says how the values were made: `mean of 0.1 s`.
+    `steps` keep their value until the next x. `note` says how the values were made: `mean of 0.1 s`. A `remark` stands below the chart in a report.
     """
 
     title: str
@@ -83,6 +83,7 @@ class TimeChart:
     spot_label: str = ""
     event_label: str = ""
     band_label: str = "from the lowest to the highest seed"
+    remark: str = ""
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, self.x)) or any(left > right for left, right in pairwise(self.x)):

@@ -36,6 +36,10 @@ GOODPUT_POINTS = 200
 GOODPUT_POINTS_OF_MANY = 40
 GOODPUT_MEAN_S = 0.1
 GOODPUT_LEAST_POINTS = 20
+ABOVE_THE_RATE = (
+    "Goodput counts data when they are in order: where a loss is repaired, all data that waited behind it "
+    "count at once, so the line may rise above the rate of the link."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,7 @@ class _Drawn:
             shade=self.shade if full[-1] > 0 else None,
             event_label=self._event_label,
             band_label=f"10 to 90 % of the {panel.kind}s",
+            remark=ABOVE_THE_RATE if panel.column == "goodput_mbps" else "",
         )
 
     @cached_property
