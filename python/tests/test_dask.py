@@ -234,7 +234,7 @@ def test_a_worker_says_whether_it_can_run_linux(cluster: Executor, linux_kernel:
     client.run(os.putenv, "CWNDLAB_LINUX", "", workers=[address])
     client.run(lambda: os.environ.update(CWNDLAB_LINUX="/nowhere"), workers=[address])
     with pytest.raises(
-        cl.InputError, match=rf"^worker {address}: --backend linux: the kernel has not been built; run: make"
+        cl.InputError, match=rf"^worker {address}: backend linux: the kernel has not been built; run: make"
     ):
         cl.run(SCENARIO, seeds=1, backend="linux", executor=cluster)
     client.run(lambda: os.environ.pop("CWNDLAB_LINUX"), workers=[address])

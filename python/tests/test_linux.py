@@ -408,7 +408,7 @@ def test_workers_serve_it_or_say_that_they_cannot(linux_kernel: Kernel, tmp_path
     assert [run.outcome for run in elsewhere.runs] == [run.outcome for run in here.runs]
     with (
         ProcessPoolExecutor(1, spawn, initializer=_without_kernel, initargs=(str(tmp_path),)) as pool,
-        pytest.raises(InputError, match="the worker: --backend linux: the kernel has not been built"),
+        pytest.raises(InputError, match="the worker: backend linux: the kernel has not been built"),
     ):
         cl.run(ONE_FLOW.format(seconds=1), **options, executor=pool)
 

@@ -69,7 +69,7 @@ def test_what_is_written(text: str, key: str, half_width: float, is_share: bool)
         ("speed ±1 %", "expected one of goodput, RTT"),
         ("goodput ±1 ms", "expected Mbit/s, kbit/s, Gbit/s, %, found ms"),
         ("goodput ±1", "found no unit"),
-        ("goodput ±0 %", "expected a half-width above 0, found 0"),
+        ("goodput ±0 %", "expected a finite half-width above 0, found 0"),
         ("goodput ±1e %", "found the half-width '1e'"),
     ],
 )

@@ -32,8 +32,8 @@ _ARGUMENTS = {
 _KEYED = ("overrides", "over", "across", "labels")
 _FIRST = re.compile(r"--([a-z][a-z-]*)(?: (.+?))?: ")
 _KEY = re.compile(r"--(set|over|across|label) ([^\s:;,=]+)(?=$|[:;]| and --)")
-# To load controllers a program has no argument; it imports them.
-_OPTION = re.compile(r"--(?!with\b)([a-z][a-z-]*)( [A-Z]\b)?")
+# To load controllers a program has no argument; it imports them. Names of files may have two hyphens, too.
+_OPTION = re.compile(r"(?<![^\s(`'\"])--(?!with\b)([a-z][a-z-]*)( [A-Z]\b)?")
 
 
 def in_arguments(function: Callable[P, R]) -> Callable[P, R]:

@@ -62,7 +62,8 @@ class TimeChart:
     """Lines over a common, ascending x, already thinned to what a screen can show.
 
     The y axis begins at zero unless `y_span` says otherwise; `x_span` is all x unless given. Lines with
-    `steps` keep their value until the next x. `note` says how the values were made: `mean of 0.1 s`. A `remark` stands below the chart in a report.
+    `steps` keep their value until the next x. `note` says how the values were made: `mean of 0.1 s`. A
+    `remark` stands below the chart in a report.
     """
 
     title: str
