@@ -54,6 +54,12 @@ def print_reproduction(console: Console, reproduction: Reproduction) -> None:
     """Print one line per claim. Unavailable claims are only counted."""
     if reproduction.backend in WHERE:
         console.print(f"{WHERE[reproduction.backend]}.", markup=False)
+    if reproduction.quick:
+        seeds = counted(len(reproduction.seeds), "seed")
+        console.print(
+            f"A quick look: our numbers with {seeds}. Few seeds seldom show which way a claim leans, and a "
+            "set-up that misses the paper's baselines never does.\n"
+        )
     for paper in reproduction.papers:
         _print_paper(console, paper, quick=reproduction.quick)
     console.print(
@@ -201,6 +207,7 @@ def _print_paper(console: Console, paper: PaperReproduction, *, quick: bool) -> 
                 lines += [f"in Linux: {line}" for line in _details(there, quick=quick) if line]
             _add(table, claim.claim, words, lines)
     if paper.findings_made:
+        table.add_row("", "", "")
         table.add_row("", "", "[dim]Our own findings, tested in the same way under the defaults:[/dim]")
     for finding in paper.findings_made:
         style = "bold" if quick else OUTCOME_STYLES[finding.outcome]
