@@ -94,7 +94,7 @@ def test_the_headline_tells_the_order_that_intervals_show() -> None:
     ]
     assert told(FAST, CLOSE) == [
         f"No difference in goodput {unshown}",
-        "The highest mean is that of fast: V.",
+        "fast has the highest mean: V.",
     ]
 
 
@@ -133,7 +133,7 @@ def test_a_limit_is_told_of_those_within_one_percent() -> None:
     choice = Choice(goal(None, ["delay p95 < 1 s"]), [best, same])
     assert list(headline(choice, best, " among", "V")) == [
         "best and same are within 1 % in goodput among: 10.1 ± 1.3 Mbit/s each.",
-        "The highest mean is that of best: V.",
+        "best has the highest mean: V.",
     ]
 
 
@@ -211,11 +211,22 @@ def test_a_flow_of_a_given_size_is_done() -> None:
     ]
 
 
+def test_a_goodput_that_was_not_measured_in_some_seeds_counts_in_the_others() -> None:
+    seeds = [
+        outcome([flow("f", 4, completion_s=9.0)]),
+        outcome([flow("f", 6, completion_s=9.0)]),
+        outcome([flow("f", 0, completion_s=1.0)]),
+    ]
+    told, warning = of_run(result(seeds))
+    assert " and gets 5 ± 13 Mbit/s in 2 of 3 seeds." in told
+    assert warning == "f ended in the warm-up in 1 of 3 seeds, so its goodput was not measured."
+
+
 def test_many_flows_that_ended_in_the_warmup_do_not_starve() -> None:
     flows = [flow("a", 0, completion_s=1.0), flow("b", 4, completion_s=9.0), flow("c", 2), flow("d", 0)]
     assert of_run(result([outcome(flows)])) == [
-        "2 of 4 flows are done, the slowest in 9 s. 4 flows get 6 Mbit/s together, from 0 to 4 Mbit/s each; "
-        "1 of them gets nothing.",
+        "2 of 4 flows are done, the last after 9 s. While they run, the one with the lowest goodput gets 0, "
+        "the one with the highest 4 Mbit/s; 1 of them gets nothing.",
         "a ended in the warm-up, so its goodput was not measured.",
     ]
 
@@ -238,7 +249,7 @@ def test_transfers_are_told_by_group() -> None:
         ("utilisation", "a has the highest utilisation: "),
         ("Jain", "a has the highest Jain index: "),
         ("retrans", "b has the lowest retransmission count: "),
-        ("queue delay", "b has the least queue delay: "),
+        ("queue delay", "b has the lowest queue delay: "),
     ],
 )
 def test_each_total_has_a_noun(best: str, told: str) -> None:
@@ -375,7 +386,7 @@ def test_a_sweep_answers_first_and_keeps_the_question(cwndlab: Command, tmp_path
     loaded = cl.load(out)
     assert loaded.answer()[0] in first
     assert "--limit 'delay p95 < 100 ms'" in loaded.command
-    assert loaded.answer(best="queue delay")[0].startswith("vegas, queue 1 bdp has the least queue delay: ")
+    assert loaded.answer(best="queue delay")[0].startswith("vegas, queue 1 bdp has the lowest queue delay: ")
 
 
 def test_a_comparison_marks_what_is_shown(cwndlab: Command, tmp_path: Path) -> None:

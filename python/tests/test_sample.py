@@ -220,19 +220,26 @@ def test_choices_of_a_sample_are_judged_over_conditions() -> None:
     assert made.plot().axes
 
 
+def test_a_sample_over_conditions_is_drawn(tmp_path: Path) -> None:
+    over = {"link.bottleneck.queue": "lin(1..4 bdp)"}
+    made = cl.sweep(SCENARIO, over, seeds=2, sample=4, across={"flow.a.cc": ["cubic", "reno"]})
+    made.save(tmp_path / "o")
+    assert (tmp_path / "o" / "report.html").exists()
+
+
 def test_a_drawn_condition_of_a_link_has_no_winner() -> None:
     spread, why = swept().answer()
     assert spread.startswith("Over the 8 points, goodput is between ")
     assert why == (
-        "No point is named as the best, because nobody chooses link.bottleneck.rate; --across judges choices "
-        "over conditions."
+        "No best point is named: link.bottleneck.rate is a condition of the link, not a choice. "
+        "A sweep across conditions judges the choices."
     )
     limited = swept().answer(limits=["goodput > 10 Mbit/s"])
     assert " of 8 points keep goodput > 10 Mbit/s." in limited[0]
     assert limited[1].startswith("Over these, goodput is between ")
     # Somebody chooses a queue.
     queues = cl.sweep(SCENARIO, {"link.bottleneck.queue": "lin(1..4 bdp)"}, seeds=2, sample=4)
-    assert "No point is named" not in " ".join(queues.answer())
+    assert "No best point is named" not in " ".join(queues.answer())
 
 
 def test_drawn_numbers_have_few_digits_in_figures() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +156,9 @@ def test_a_sweep_says_what_each_point_used(tmp_path: Path) -> None:
     missed = made.reached.count(False)
     said = [line for line in made.answer() if "did not reach" in line]
     assert said == ([f"{missed} of 2 points did not reach retrans. ±30 % with 20 seeds."] if missed else [])
+    # After Ctrl-C, some seeds were not tried.
+    cut = [(settings, replace(each, interrupted=True)) for settings, each in made.points]
+    assert not any("did not reach" in line for line in replace(made, points=cut).answer())
     made.save(tmp_path / "o", figures=False)
     made.save(tmp_path / "o", figures=False)
     loaded = cl.load(tmp_path / "o")

@@ -17,6 +17,7 @@ from cwndlab.system.wording import worded
         ),
         ("--set link.0.rate: error: wrong", "overrides['link.0.rate']: error: wrong"),
         ("--over points.csv: expected a key (--sample N)", "over='points.csv': expected a key (sample=N)"),
+        ("found `cwndlab run x.toml --seeds 1-5`", "found `cwndlab run x.toml --seeds 1-5`"),
         ("two--flows.toml: no such file", "two--flows.toml: no such file"),
         ("vegas: loaded with --with FILE.py", "vegas: loaded with --with FILE.py"),
     ],

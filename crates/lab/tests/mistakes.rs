@@ -626,6 +626,15 @@ fn a_rate_or_a_trace_that_is_set_replaces_the_other_of_the_file() {
 }
 
 #[test]
+fn only_a_link_has_either_a_rate_or_a_trace() {
+    let told = problems_with(
+        with_line("flow.cc", "cc = { name = \"cubic\", trace = true }").as_bytes(),
+        &[("flow.a.cc.rate", "2")],
+    );
+    assert!(told.iter().any(|line| line.contains("unknown key `trace`")), "{told:#?}");
+}
+
+#[test]
 fn every_entry_of_no_list() {
     let without_flows = SOUND.split("[[flow]]").next().expect("what stands before the flow");
     let told = problems_with(without_flows.as_bytes(), &[("flow.*.cc", "reno")]);

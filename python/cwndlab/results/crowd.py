@@ -92,6 +92,12 @@ def ended_in_warmup(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return dict(Counter(flow["name"] for outcome in outcomes for flow in outcome["flows"] if _is_early(flow)))
 
 
+def measured(outcomes: Sequence[Outcome], name: str, key: str = "goodput_mbps") -> Measure:
+    """Return a measure of a flow over the seeds in which it did not end in the warm-up."""
+    flows = [flow for outcome in outcomes for flow in outcome["flows"] if flow["name"] == name]
+    return measure(flow.get(key) for flow in flows if not _is_early(flow))
+
+
 def _is_early(flow: Flow) -> bool:
     """Whether a flow delivered all that it had, and nothing in the measured time."""
     return flow.get("completion_s") is not None and flow.get("goodput_mbps") == 0

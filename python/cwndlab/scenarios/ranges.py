@@ -146,7 +146,7 @@ def fitted(scenario: Scenario, found: Source) -> Source:
     return found.whole() if half > whole else found
 
 
-def shortened(axis: Axis, label: str) -> str:
+def with_few_digits(axis: Axis, label: str) -> str:
     """Return the label of a value with few digits if it was drawn from a range: for figures."""
     found = _QUANTITY.fullmatch(label) if is_range(axis.drawn) else None
     if found is None:

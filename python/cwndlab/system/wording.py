@@ -35,6 +35,9 @@ _KEY = re.compile(r"--(set|over|across|label) ([^\s:;,=]+)(?=$|[:;]| and --)")
 # To load controllers a program has no argument; it imports them. Names of files may have two hyphens, too.
 _OPTION = re.compile(r"(?<![^\s(`'\"])--(?!with\b)([a-z][a-z-]*)( [A-Z]\b)?")
 
+# A command that a message quotes stays as it is.
+_COMMAND = re.compile(r"(`cwndlab [^`]*`)")
+
 
 def in_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """Name arguments instead of options in the errors of a function."""
@@ -58,8 +61,14 @@ def worded(message: str) -> str:
 def _worded(message: str) -> str:
     first = _FIRST.match(message)
     start, rest = (_given(first), message[first.end() :]) if first else ("", message)
-    rest = _KEY.sub(lambda found: f"{_argument(found[1])}[{found[2]!r}]", rest)
-    return start + _OPTION.sub(lambda found: _argument(found[1]) + (found[2] or "").replace(" ", "="), rest)
+    parts = _COMMAND.split(rest)
+    parts[::2] = map(_reworded, parts[::2])
+    return start + "".join(parts)
+
+
+def _reworded(text: str) -> str:
+    text = _KEY.sub(lambda found: f"{_argument(found[1])}[{found[2]!r}]", text)
+    return _OPTION.sub(lambda found: _argument(found[1]) + (found[2] or "").replace(" ", "="), text)
 
 
 def _given(found: re.Match[str]) -> str:

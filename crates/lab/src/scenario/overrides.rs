@@ -61,7 +61,9 @@ impl Override<'_> {
             )),
             Kind::Table(table) if rest.is_empty() => {
                 table.set(segment, value.clone());
-                give_way(table, segment);
+                if self.segments()?.first().is_some_and(|list| list == "link") {
+                    give_way(table, segment);
+                }
                 Ok(())
             }
             Kind::Table(table) if rest[0] == EVERY && table.get(segment).is_none() => {

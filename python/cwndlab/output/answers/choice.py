@@ -143,7 +143,7 @@ class Choice:
     @property
     def is_untested(self) -> bool:
         """Whether a difference would need more seeds."""
-        return bool(self.as_good) and any(len(each.rows) < 2 for each in self.eligible)
+        return bool(self.as_good) and all(len(each.rows) < 2 for each in self.eligible)
 
     @cached_property
     def cheaper(self) -> Candidate | None:

@@ -11,7 +11,7 @@ from cwndlab.output.answers.drawn import drawn_conditions
 from cwndlab.output.answers.goal import goal
 from cwndlab.output.answers.order import headline
 from cwndlab.output.answers.sentences import cheaper, of_precision, of_sweep, values_in_words
-from cwndlab.output.answers.words import in_words, listed, noun, value_in_words
+from cwndlab.output.answers.words import in_words, listed, noun, value_in_words, with_article
 from cwndlab.results.conditions import over_conditions
 from cwndlab.statistics.numbers import counted
 
@@ -119,7 +119,7 @@ class _Answer:
     def _none(self) -> str:
         known = [each for each in self._choice.candidates if isinstance(each, InConditions)]
         if not known or not self.goal.limits:
-            return f"No choice has a {noun(self.goal.best)} in every condition."
+            return f"No choice has {with_article(self.goal.best)} in every condition."
         kept = max(each.kept_in(self.goal.limits) for each in known)
         nearest = [each.label for each in known if each.kept_in(self.goal.limits) == kept]
         do = "does" if len(nearest) == 1 else "each do"

@@ -44,7 +44,7 @@ def of_drawn(sweep: Sweep, choice: Choice) -> Iterator[str]:
         where = "these" if limits else f"the {count}"
         ends = f"{number_of(known[0], key)} and {value_of(known[-1], key)}"
         yield f"Over {where}, {subject(key)} is between {ends}."
-    keys = " and ".join(drawn_conditions(sweep))
-    why = f"No point is named as the best, because nobody chooses {keys}"
-    hint = "" if sweep.wanted.sensitivity else "; --across judges choices over conditions"
-    yield f"{why}{hint}."
+    keys = drawn_conditions(sweep)
+    are = "is a condition" if len(keys) == 1 else "are conditions"
+    hint = "" if sweep.wanted.sensitivity else " A sweep across conditions judges the choices."
+    yield f"No best point is named: {' and '.join(keys)} {are} of the link, not a choice.{hint}"

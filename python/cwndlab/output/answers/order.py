@@ -16,6 +16,7 @@ from cwndlab.output.answers.words import (
     subject,
     superlative,
     value_of,
+    with_article,
 )
 from cwndlab.output.tables.columns import titled
 from cwndlab.statistics.numbers import with_interval
@@ -37,7 +38,7 @@ def headline(choice: Choice, best: Candidate, among: str, values: str) -> Iterat
     highest = "highest" if choice.goal.more_is_better else "lowest"
     if len(choice.candidates) == 1:
         # After Ctrl-C, others may be missing.
-        yield f"{best.label} has a {total} of {values}."
+        yield f"{best.label} has {with_article(choice.goal.best)} of {values}."
     elif choice.is_untested:
         yield f"One seed shows no order; in it, {best.label} has the {highest} {total}{among}: {values}."
     elif choice.behind or len(choice.eligible) == 1:
@@ -54,7 +55,7 @@ def headline(choice: Choice, best: Candidate, among: str, values: str) -> Iterat
             yield f"No difference{what} is shown between {names}{where}: {_why(choice)}."
         # Those within 1 % were told with their values, but not with those that are limited.
         if choice.goal.limits or not choice.near:
-            yield f"The {highest} mean is that of {best.label}: {values}."
+            yield f"{best.label} has the {highest} mean: {values}."
 
 
 def _ahead(choice: Choice, best: Candidate, among: str, values: str) -> Iterator[str]:
@@ -78,7 +79,9 @@ def _next(choice: Choice, best: Candidate) -> str:
     if share.mean is None:
         return f"{has}."
     sign, less = (1, "less") if choice.goal.more_is_better else (-1, "more")
-    return f"{has}, {with_interval(share.scaled(100 * sign))} % {less}{best.of_share}."
+    # Beside a value in per cent, it could be taken for points.
+    terms = " in relative terms" if titled(key).unit == "%" else ""
+    return f"{has}, {with_interval(share.scaled(100 * sign))} % {less}{terms}{best.of_share}."
 
 
 def _near(choice: Choice, best: Candidate, among: str) -> Iterator[str]:
@@ -125,5 +128,9 @@ def _has_room(group: Sequence[Candidate]) -> bool:
 
 def _why(choice: Choice) -> str:
     """Say why no difference is shown."""
+    if choice.best is not None and all(
+        choice.best.less(each, choice.goal.best).n < 2 for each in choice.as_good
+    ):
+        return "they share one seed only"
     which = "each difference" if len(choice.as_good) > 1 else "the difference"
     return f"the 95 % interval of {which}, paired by seed, contains zero"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cwndlab.output.answers.interrupted import of_interrupted
 from cwndlab.output.answers.words import MOST_NAMED
-from cwndlab.results.crowd import ended_in_warmup, extent
+from cwndlab.results.crowd import ended_in_warmup, extent, measured
 from cwndlab.statistics.numbers import with_interval
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cwndlab.results.crowd import Extent
     from cwndlab.results.result import Result
     from cwndlab.results.summary import Component, Summary
+    from cwndlab.statistics.measure import Measure
 
 DELAY_P95 = "queue_delay_p95_ms"
 
@@ -29,27 +30,31 @@ def of_run(result: Result) -> list[str]:
 def _flows(summary: Summary) -> str | None:
     if summary.flow_count > MOST_NAMED:
         return _many(summary)
-    early = ended_in_warmup(summary.outcomes)
     seeds = len(summary.outcomes)
+    rates = [measured(summary.outcomes, flow.name) for flow in summary.flows]
     parts = [
         part
-        for flow in summary.flows
-        if (part := _flow(flow, seeds, is_measured=early.get(flow.name) != seeds)) is not None
+        for flow, rate in zip(summary.flows, rates, strict=True)
+        if (part := _flow(flow, seeds, rate)) is not None
     ]
     return f"{', '.join(parts)}." if parts else None
 
 
-def _flow(flow: Component, seeds: int, *, is_measured: bool) -> str | None:
+def _flow(flow: Component, seeds: int, rate: Measure) -> str | None:
     """Say how soon a flow of a given size was done, and what a flow got."""
-    done, rate = flow.measures["completion_s"], flow.measures["goodput_mbps"]
+    done = flow.measures["completion_s"]
     told = []
     if done.mean is not None:
-        where = f" in {done.n} of {seeds} seeds" if done.n < seeds else ""
-        told.append(f"is done in {with_interval(done)} s{where}")
-    if rate.mean is not None and is_measured:
-        told.append(f"gets {with_interval(rate)} Mbit/s")
+        told.append(f"is done in {with_interval(done)} s{_where(done, seeds)}")
+    if rate.mean is not None:
+        told.append(f"gets {with_interval(rate)} Mbit/s{_where(rate, seeds)}")
     cc = f" ({flow.cc})" if flow.cc and flow.cc != flow.name else ""
     return f"{flow.name}{cc} {' and '.join(told)}" if told else None
+
+
+def _where(known: Measure, seeds: int) -> str:
+    """Say in how many seeds there is a value, unless there is one in all."""
+    return f" in {known.n} of {seeds} seeds" if known.n < seeds else ""
 
 
 def _in_warmup(summary: Summary) -> Iterator[str]:
@@ -69,9 +74,13 @@ def _many(summary: Summary) -> str | None:
     found = extent(summary.outcomes)
     if found.together.mean is None:
         return None
-    done = _done(summary.flow_count, found)
-    together = f"{done}{summary.flow_count} flows get {with_interval(found.together)} Mbit/s together"
     least, most = with_interval(found.least), with_interval(found.most)
+    if found.done.mean:
+        # Their rates are those of different times, so their sum is none.
+        lowest = f"the one with the lowest goodput gets {least}, the one with the highest {most} Mbit/s"
+        nothing = f"; {without}" if (without := _without(found)) else ""
+        return f"{_done(summary.flow_count, found)} While they run, {lowest}{nothing}."
+    together = f"{summary.flow_count} flows get {with_interval(found.together)} Mbit/s together"
     without = _without(found)
     if len(summary.outcomes) == 1 or summary.deterministic:
         each = least if least == most else f"from {least} to {most}"
@@ -83,10 +92,9 @@ def _many(summary: Summary) -> str | None:
 
 def _done(count: int, found: Extent) -> str:
     """Say how many flows of a given size are done, and when the last of them is."""
-    if not found.done.mean:
-        return ""
     number = "All" if found.done.mean == count else f"{with_interval(found.done)} of"
-    return f"{number} {count} flows are done, the slowest in {with_interval(found.longest_s)} s. "
+    are = "is" if number == "1 of" else "are"
+    return f"{number} {count} flows {are} done, the last after {with_interval(found.longest_s)} s."
 
 
 def _without(found: Extent) -> str:

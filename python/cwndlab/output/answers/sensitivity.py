@@ -32,7 +32,7 @@ def of_sensitivity(sweep: Sweep) -> Iterator[str]:
     if found[0].total.n < ENOUGH:
         yield (
             f"{found[0].total.n} draws are too few to say which key matters for {total}: "
-            f"expected --sample {ENOUGH} or more."
+            f"a sample of {ENOUGH} or more is needed."
         )
         return
     most, *others = sorted(found, key=lambda each: each.total.mean or 0.0, reverse=True)
@@ -43,7 +43,10 @@ def of_sensitivity(sweep: Sweep) -> Iterator[str]:
     else:
         yield f"{most.key} matters most for {total}."
     alone, together = (with_interval(share.scaled(100)) for share in (most.alone, most.total))
-    yield f"{most.key} explains {alone} % of the variance of {total} alone, {together} % with other keys."
+    yield (
+        f"On its own, {most.key} explains {alone} % of the variance of {total}; with its interactions, "
+        f"{together} %."
+    )
     hardly = [each.key for each in found if _ends(each)[1] < HARDLY]
     if hardly:
         verb = "matters" if len(hardly) == 1 else "matter"

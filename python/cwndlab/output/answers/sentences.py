@@ -15,8 +15,8 @@ from cwndlab.output.answers.words import (
     labels,
     listed,
     named_value,
-    noun,
     value_of,
+    with_article,
 )
 from cwndlab.statistics.numbers import counted, with_interval
 
@@ -45,7 +45,8 @@ def of_sweep(sweep: Sweep, wanted: Wanted | None = None) -> list[str]:
 def of_precision(sweep: Sweep) -> Iterator[str]:
     """Say how many points are not as precise as they were to become."""
     missed = sweep.reached.count(False)
-    if sweep.until is not None and missed:
+    # After Ctrl-C, not all seeds were tried.
+    if sweep.until is not None and missed and not sweep.interrupted:
         of = f"{missed} of {counted(len(sweep.points), 'point')}"
         yield f"{of} did not reach {sweep.until.text} with {counted(len(sweep.until.seeds), 'seed')}."
 
@@ -65,7 +66,7 @@ def _choice(choice: Choice, kind: str) -> Iterator[str]:
     wanted, best = choice.goal, choice.best
     limits = " and ".join(map(str, wanted.limits))
     if best is None:
-        yield f"No {kind} keeps {limits}." if limits else f"No {kind} has a {noun(wanted.best)}."
+        yield f"No {kind} keeps {limits}." if limits else f"No {kind} has {with_article(wanted.best)}."
         return
     count = f"the {len(choice.eligible)} of {counted(len(choice.candidates), kind)} with {limits}"
     among = f" among {count}" if limits else ""

@@ -24,8 +24,8 @@ NOUNS = {
     "completion_p95_ms": "completion p95",
     "jain": "Jain index",
 }
-# One can have more or less of these. Of the others, the value is higher or lower.
-QUANTITIES = ("goodput_mbps", "queue_delay_ms")
+# One can have more or less of these. The values of the others are higher or lower.
+QUANTITIES = ("goodput_mbps",)
 
 
 def noun(key: str) -> str:
@@ -77,10 +77,14 @@ def number_of(of: Candidate, key: str) -> str:
     return with_interval(of.totals[key].scaled(titled(key).scale))
 
 
+def with_article(key: str) -> str:
+    """Return `a queue delay` or `an RTT`."""
+    return f"{'an' if key == 'rtt_ms' else 'a'} {noun(key)}"
+
+
 def named_value(of: Candidate, key: str) -> str:
     """Return `a queue delay of 3.5 ms`."""
-    article = "an" if key == "rtt_ms" else "a"
-    return f"{article} {noun(key)} of {value_of(of, key)}"
+    return f"{with_article(key)} of {value_of(of, key)}"
 
 
 def listed(names: Sequence[str], kind: str = "others") -> str:

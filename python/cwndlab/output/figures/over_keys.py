@@ -9,7 +9,7 @@ import numpy as np
 from cwndlab.errors import InputError
 from cwndlab.output.charts import ChartRow, RowChart, ScatterChart, ScatterPoint
 from cwndlab.output.charts.spans import amount_span, is_wide, log_span, readable, span
-from cwndlab.output.figures.tradeoff import WIDE, above, choice_values
+from cwndlab.output.figures.tradeoff import WIDE, above, look_of
 from cwndlab.output.tables.columns import titled
 from cwndlab.results.totals import TOTALS
 from cwndlab.scenarios.ranges import LOG, numbers
@@ -56,7 +56,7 @@ def over_key(sweep: Sweep, axis: Axis, measure: str, names: Names) -> ScatterCha
     means = [value.mean for _, value in valued]
     is_log_y = is_log and is_wide(means, WIDE)
     y_span = _y_span([value for _, value in valued], is_log=is_log_y)
-    looks = choice_values(sweep)
+    looks = [look_of(sweep, settings) for settings, _ in valued]
     points = [
         _point(names, settings, place, value, series, index, y_span if is_log_y else None)
         for index, ((settings, value), place, series) in enumerate(zip(valued, shown, looks, strict=True))

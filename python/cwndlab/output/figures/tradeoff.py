@@ -8,7 +8,7 @@ from cwndlab.output.charts import ScatterChart, ScatterPoint
 from cwndlab.output.charts.spans import amount_span, is_wide, log_span, readable
 from cwndlab.output.figures.content import capacity
 from cwndlab.results.sweep import AS_GIVEN, Sweep
-from cwndlab.scenarios.ranges import numbers, shortened
+from cwndlab.scenarios.ranges import numbers, with_few_digits
 from cwndlab.statistics.pareto import front
 
 if TYPE_CHECKING:
@@ -32,8 +32,11 @@ def tradeoff(study: Comparison | Sweep, names: Names, hrefs: Sequence[str] = ())
     The first setting of a variant is its series, the others choose its marker; numbers that were drawn choose
     neither. `hrefs` are the anchors of the rows of a table.
     """
-    settings = [_label(study, each) for each in _judged(study)]
-    looks = choice_values(study) if isinstance(study, Sweep) and not study.design.is_grid else settings
+    judged = _judged(study)
+    settings = [_label(study, each) for each in judged]
+    looks = settings
+    if isinstance(study, Sweep) and not study.design.is_grid:
+        looks = [look_of(study, each) for each in judged]
     limit = capacity(study, study.link)
     return tradeoff_of(study.tradeoffs, settings, study.link, limit, names, hrefs, looks)
 
@@ -41,14 +44,14 @@ def tradeoff(study: Comparison | Sweep, names: Names, hrefs: Sequence[str] = ())
 def _label(study: Comparison | Sweep, settings: Settings) -> tuple[str, ...]:
     """Return the values of a point; drawn numbers have few digits, so that names fit into a figure."""
     axes = {axis.key: axis for axis in study.axes} if isinstance(study, Sweep) else {}
-    values = (shortened(axes[key], value) if key in axes else value for key, value in settings.items())
+    values = (with_few_digits(axes[key], value) if key in axes else value for key, value in settings.items())
     return tuple(values) or (AS_GIVEN,)
 
 
-def choice_values(sweep: Sweep) -> list[tuple[str, ...]]:
-    """Return the values of each judged point that are no numbers; one text if there are none."""
-    chosen = [axis.key for axis in sweep.axes if numbers(axis) is None]
-    return [tuple(settings[key] for key in chosen) or (EVERY,) for settings in _judged(sweep)]
+def look_of(sweep: Sweep, settings: Settings) -> tuple[str, ...]:
+    """Return the values of a point that are no numbers; one text if there are none."""
+    chosen = [axis.key for axis in sweep.axes if numbers(axis) is None and axis.key in settings]
+    return tuple(settings[key] for key in chosen) or (EVERY,)
 
 
 def _judged(study: Comparison | Sweep) -> list[Settings]:

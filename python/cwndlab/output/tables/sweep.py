@@ -59,8 +59,8 @@ def over_conditions(sweep: Sweep, best: str) -> str:
     """Return the explanation of the table of choices."""
     title = titled(best).title
     means = (
-        f"Over {len(sweep.conditions)} conditions: the mean of their means, and the lowest and the highest "
-        "of them."
+        f"Over {counted(len(sweep.conditions), 'condition')}: the mean of their means, and the lowest and "
+        "the highest of them."
     )
     ranks = (
         f" The difference from the choice with the best mean {title} is taken within each condition, as a "
