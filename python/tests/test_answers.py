@@ -114,14 +114,14 @@ def test_what_is_within_one_percent_is_told_apart_by_its_delay() -> None:
     assert told(best, hair, same) == [
         "best, same and hair are within 1 % in goodput: best 100.20 ± 0.50, same 100.20 ± 0.50, "
         "hair 100.10 ± 0.50 Mbit/s.",
-        "Queue delay tells them apart: 4.10 ± 0.25 ms with hair, 82.0 ± 5.0 ms with best, "
+        "They differ in queue delay: 4.10 ± 0.25 ms with hair, 82.0 ± 5.0 ms with best, "
         "86.0 ± 2.5 ms with same.",
     ]
     assert told(best, hair, less) == [
         "best has more goodput than less: V.",
         "less has 98.20 ± 0.50 Mbit/s, 1.996 % less.",
         "hair is within 1 % of best: 100.10 ± 0.50 Mbit/s.",
-        "Queue delay tells them apart: 4.10 ± 0.25 ms with hair, 82.0 ± 5.0 ms with best.",
+        "They differ in queue delay: 4.10 ± 0.25 ms with hair, 82.0 ± 5.0 ms with best.",
     ]
     # 0.1 % on average, but the interval allows for 3 %.
     noisy = made("noisy", [99.0, 101.0, 100.3], [4.0, 4.2, 4.1])
@@ -225,8 +225,8 @@ def test_a_goodput_that_was_not_measured_in_some_seeds_counts_in_the_others() ->
 def test_many_flows_that_ended_in_the_warmup_do_not_starve() -> None:
     flows = [flow("a", 0, completion_s=1.0), flow("b", 4, completion_s=9.0), flow("c", 2), flow("d", 0)]
     assert of_run(result([outcome(flows)])) == [
-        "2 of 4 flows are done, the last after 9 s. While they run, the one with the lowest goodput gets 0, "
-        "the one with the highest 4 Mbit/s; 1 of them gets nothing.",
+        "2 of 4 flows are done; the longest took 9 s. While they run, the one with the lowest goodput gets "
+        "0, the one with the highest 4 Mbit/s; 1 of them gets nothing.",
         "a ended in the warm-up, so its goodput was not measured.",
     ]
 

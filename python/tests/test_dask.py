@@ -320,18 +320,23 @@ def test_the_command_makes_the_same_files(cluster: Executor, cwndlab: Command, t
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes(), name
 
 
-def test_ctrl_c_keeps_what_is_finished(cwndlab: Command, tmp_path: Path) -> None:
-    (tmp_path / "two.toml").write_text(SCENARIO.replace("2 s", "1000 s"))
-    line = ["sweep", "two.toml", "--over", "link.0.queue=1 bdp,codel", "--seeds", "50", "--no-figure"]
-    process = subprocess.Popen(
-        cwndlab.line(*line, "--on", "dask", "--threads", "2"),
-        cwd=tmp_path,
+def in_a_session(cwndlab: Command, folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a command on a cluster of its own. Its processes get signals together, as at a terminal."""
+    return subprocess.Popen(
+        cwndlab.line(*words, "--on", "dask"),
+        cwd=folder,
         env=cwndlab.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+
+
+def test_ctrl_c_keeps_what_is_finished(cwndlab: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(SCENARIO.replace("2 s", "1000 s"))
+    line = ["sweep", "two.toml", "--over", "link.0.queue=1 bdp,codel", "--seeds", "50", "--no-figure"]
+    process = in_a_session(cwndlab, tmp_path, *line, "--threads", "2")
     deadline = time.monotonic() + 60
     while len(list((tmp_path / "cache").glob("??/*.npz"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -349,15 +354,7 @@ def test_ctrl_c_keeps_what_is_finished(cwndlab: Command, tmp_path: Path) -> None
 @pytest.mark.parametrize("seconds", [0.9, 1.4])
 def test_ctrl_c_while_the_cluster_starts(cwndlab: Command, tmp_path: Path, seconds: float) -> None:
     (tmp_path / "two.toml").write_text(SCENARIO)
-    process = subprocess.Popen(
-        cwndlab.line("run", "two.toml", "--seeds", "5000", "--no-figure", "--on", "dask"),
-        cwd=tmp_path,
-        env=cwndlab.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = in_a_session(cwndlab, tmp_path, "run", "two.toml", "--seeds", "5000", "--no-figure")
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)

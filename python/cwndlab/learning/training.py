@@ -105,7 +105,7 @@ class Learner:
     trainer: Trainer
 
     def learn(self, decisions: int, watch: Callable[[float], None]) -> Training:
-        """Train for so many decisions. `watch` gets the share done."""
+        """Train for this many decisions. `watch` gets the share done."""
         trainer = self.trainer
         training = Training(self.environment, self.seed, self.engine, decisions_before=trainer.decisions)
         try:

@@ -1,4 +1,4 @@
-"""Words the errors of what commands and functions share in terms of a function's arguments.
+"""Puts the errors that commands and functions share in terms of a function's arguments.
 
 The code below both names options, as `--sample -2`. A program gave an argument, `sample=-2`.
 """

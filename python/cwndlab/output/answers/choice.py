@@ -149,7 +149,7 @@ class Choice:
     def cheaper(self) -> Candidate | None:
         """Of those with nearly the best goodput, the one with the shortest queueing delay, if it differs.
 
-        None if that is already told of those near the best.
+        None if the sentence about those near the best already says so.
         """
         best = self.best
         if best is None or self.goal.best != "goodput_mbps" or best.mean(COST) is None:

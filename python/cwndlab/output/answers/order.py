@@ -96,7 +96,7 @@ def _near(choice: Choice, best: Candidate, among: str) -> Iterator[str]:
     else:
         yield f"{both(best, choice.near)} are {WITHIN} in {subject(key)}{among}: {_spread(group, key)}."
     if choice.near_delays is not None:
-        yield f"Queue delay tells them apart: {_delays(group, choice.near_delays)}."
+        yield f"They differ in queue delay: {_delays(group, choice.near_delays)}."
 
 
 def _spread(group: Sequence[Candidate], key: str) -> str:

@@ -45,16 +45,16 @@ def _flow(flow: Component, seeds: int, rate: Measure) -> str | None:
     done = flow.measures["completion_s"]
     told = []
     if done.mean is not None:
-        told.append(f"is done in {with_interval(done)} s{_where(done, seeds)}")
+        told.append(f"is done in {with_interval(done)} s{_where(done.n, seeds)}")
     if rate.mean is not None:
-        told.append(f"gets {with_interval(rate)} Mbit/s{_where(rate, seeds)}")
+        told.append(f"gets {with_interval(rate)} Mbit/s{_where(rate.n, seeds)}")
     cc = f" ({flow.cc})" if flow.cc and flow.cc != flow.name else ""
     return f"{flow.name}{cc} {' and '.join(told)}" if told else None
 
 
-def _where(known: Measure, seeds: int) -> str:
-    """Say in how many seeds there is a value, unless there is one in all."""
-    return f" in {known.n} of {seeds} seeds" if known.n < seeds else ""
+def _where(count: int, seeds: int) -> str:
+    """Say in how many seeds something is so, unless it is in all."""
+    return f" in {count} of {seeds} seeds" if count < seeds else ""
 
 
 def _in_warmup(summary: Summary) -> Iterator[str]:
@@ -65,8 +65,7 @@ def _in_warmup(summary: Summary) -> Iterator[str]:
         yield f"{len(early)} flows ended in the warm-up, so their goodput was not measured."
         return
     for name, count in early.items():
-        where = f" in {count} of {seeds} seeds" if count < seeds else ""
-        yield f"{name} ended in the warm-up{where}, so its goodput was not measured."
+        yield f"{name} ended in the warm-up{_where(count, seeds)}, so its goodput was not measured."
 
 
 def _many(summary: Summary) -> str | None:
@@ -75,34 +74,33 @@ def _many(summary: Summary) -> str | None:
     if found.together.mean is None:
         return None
     least, most = with_interval(found.least), with_interval(found.most)
+    without = _without(found)
     if found.done.mean:
         # Their rates are those of different times, so their sum is none.
         lowest = f"the one with the lowest goodput gets {least}, the one with the highest {most} Mbit/s"
-        nothing = f"; {without}" if (without := _without(found)) else ""
-        return f"{_done(summary.flow_count, found)} While they run, {lowest}{nothing}."
+        return f"{_done(summary.flow_count, found)} While they run, {lowest}{without}."
     together = f"{summary.flow_count} flows get {with_interval(found.together)} Mbit/s together"
-    without = _without(found)
     if len(summary.outcomes) == 1 or summary.deterministic:
         each = least if least == most else f"from {least} to {most}"
-        return f"{together}, {each} Mbit/s each{f'; {without}' if without else ''}."
+        return f"{together}, {each} Mbit/s each{without}."
     # The mean of a flow over seeds would hide that another one starves in each of them.
     within = f"Within a seed, the slowest gets {least} and the fastest {most} Mbit/s"
-    return f"{together}. {within}{f'; {without}' if without else ''}."
+    return f"{together}. {within}{without}."
 
 
 def _done(count: int, found: Extent) -> str:
-    """Say how many flows of a given size are done, and when the last of them is."""
+    """Say how many flows of a given size are done, and how long the longest of them took."""
     number = "All" if found.done.mean == count else f"{with_interval(found.done)} of"
     are = "is" if number == "1 of" else "are"
-    return f"{number} {count} flows {are} done, the last after {with_interval(found.longest_s)} s."
+    return f"{number} {count} flows {are} done; the longest took {with_interval(found.longest_s)} s."
 
 
 def _without(found: Extent) -> str:
-    """Say how many flows get nothing."""
+    """Say how many flows get nothing, if there are any."""
     if not found.without.mean:
         return ""
     count = with_interval(found.without)
-    return f"{count} of them {'gets' if count == '1' else 'get'} nothing"
+    return f"; {count} of them {'gets' if count == '1' else 'get'} nothing"
 
 
 def _groups(groups: list[Component]) -> str | None:
